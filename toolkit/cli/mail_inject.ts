@@ -4,7 +4,7 @@ import { decodeInboundSecret, MIN_INBOUND_SECRET_BYTES } from "../client/inbound
 import { type InjectedMail, injectMail } from "../client/inject_mail.ts";
 import { RefusalError } from "../client/refusal_error.ts";
 import { isPassing } from "../client/retry_rules.ts";
-import { joinBytes } from "../node/read_file.ts";
+import { joinBytes } from "../join_bytes.ts";
 import { RELAY_OPTIONS, relayOptions } from "./connect.ts";
 import type { Host } from "./host.ts";
 import { InputError, UsageError } from "./input_error.ts";

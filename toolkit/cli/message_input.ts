@@ -2,7 +2,7 @@ import { JsonError } from "../json_error.ts";
 import type { JsonValue } from "../json_value.ts";
 import { MAX_JSON_DEPTH, parseStrict } from "../parse_strict.ts";
 import { InputError } from "./input_error.ts";
-import { joinBytes } from "../node/read_file.ts";
+import { joinBytes } from "../join_bytes.ts";
 
 /** One entry of an input: a value that should be a message, or why it is not even JSON. */
 export type InputEntry =

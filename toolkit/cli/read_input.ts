@@ -1,6 +1,7 @@
 import { JsonError } from "../json_error.ts";
 import type { JsonValue } from "../json_value.ts";
-import { fileFailure, joinBytes } from "../node/read_file.ts";
+import { joinBytes } from "../join_bytes.ts";
+import { fileFailure } from "../node/read_file.ts";
 import { parseStrict } from "../parse_strict.ts";
 import type { Host } from "./host.ts";
 import { InputError } from "./input_error.ts";

@@ -1,3 +1,4 @@
+import { joinBytes } from "../join_bytes.ts";
 import { FileError } from "./file_error.ts";
 import type { FileSystem } from "./file_system.ts";
 
@@ -18,18 +19,6 @@ export async function readFileOrNothing(
     throw new FileError(`cannot read '${path}': ${fileFailure(thrown)}`);
   }
   return joinBytes(chunks);
-}
-
-/** The chunks one after another. */
-export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
-  if (chunks.length === 1) return chunks[0]!;
-  const joined = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
-  let offset = 0;
-  for (const chunk of chunks) {
-    joined.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return joined;
 }
 
 /** Why a file could not be used, in words. */
