@@ -32,25 +32,35 @@ Load it in the shell's start-up file:
 
 const SCRIPTS = new Map([["bash", bashScript], ["zsh", zshScript], ["fish", fishScript]]);
 
-/** The first words of verbs, each once: `mail` stands for all that begin so. */
-function firstWords(verbs: readonly Verb[]): string[] {
-  return [...new Set([...verbs.map(({ name }) => name.split(" ")[0]!), "help"])];
+/** What may stand first, with the verbs that begin so: `mail` stands for several. */
+function byFirstWord(verbs: readonly Verb[]): Map<string, Verb[]> {
+  const found = new Map<string, Verb[]>();
+  for (const verb of verbs) {
+    const [first] = verb.name.split(" ") as [string];
+    found.set(first, [...found.get(first) ?? [], verb]);
+  }
+  return found;
 }
 
-function secondWords(verbs: readonly Verb[], first: string): string[] {
-  return verbs.map(({ name }) => name.split(" ")).filter((words) => words[0] === first)
-    .flatMap((words) => words.slice(1));
+function secondWords(verbs: readonly Verb[]): string[] {
+  return verbs.flatMap(({ name }) => name.split(" ").slice(1));
 }
 
-/** What may follow a first word: its second words, or its options. */
+function firstWords(verbs: readonly Verb[]): string {
+  return [...byFirstWord(verbs).keys(), "help"].join(" ");
+}
+
+/** What may follow a word or two: second words, or options. */
 function followers(verbs: readonly Verb[]): [string, string][] {
-  return firstWords(verbs).flatMap((first): [string, string][] => {
-    if (first === "help") return [["help", firstWords(verbs).join(" ")]];
-    const second = secondWords(verbs, first);
-    const named = verbs.filter(({ name }) => name.split(" ")[0] === first);
-    const own = named.map((verb): [string, string] => [verb.name, flagsOf(verb.options).join(" ")]);
-    return second.length === 0 ? own : [[first, second.join(" ")], ...own];
+  const all = [...byFirstWord(verbs)].flatMap(([first, named]): [string, string][] => {
+    const own = named.map(({ name, options }): [string, string] => [
+      name,
+      flagsOf(options).join(" "),
+    ]);
+    const second = secondWords(named).join(" ");
+    return second === "" ? own : [[first, second], ...own];
   });
+  return [...all, ["help", firstWords(verbs)]];
 }
 
 function bashScript(verbs: readonly Verb[]): string {
@@ -58,7 +68,7 @@ function bashScript(verbs: readonly Verb[]): string {
   return `_relay() {
   local current="\${COMP_WORDS[COMP_CWORD]}" verb="\${COMP_WORDS[1]}" words=""
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "${firstWords(verbs).join(" ")}" -- "$current"))
+    COMPREPLY=($(compgen -W "${firstWords(verbs)}" -- "$current"))
     return
   fi
   if [ "$COMP_CWORD" -gt 2 ] && [ "$verb" = mail ]; then verb="$verb \${COMP_WORDS[2]}"; fi
@@ -86,7 +96,7 @@ function zshScript(verbs: readonly Verb[]): string {
   local verb="\${words[2]}"
   local -a words_of
   if (( CURRENT == 2 )); then
-    compadd -- ${firstWords(verbs).join(" ")}
+    compadd -- ${firstWords(verbs)}
     return
   fi
   if (( CURRENT > 3 )) && [[ "$verb" == mail ]]; then verb="$verb \${words[3]}"; fi
@@ -105,11 +115,8 @@ compdef _relay relay
 
 function fishScript(verbs: readonly Verb[]): string {
   const lines = ["complete -c relay -n __fish_use_subcommand -f -a help -d 'explain a verb'"];
-  for (const first of firstWords(verbs).filter((word) => word !== "help")) {
-    const named = verbs.filter(({ name }) => name.split(" ")[0] === first);
-    const summary = named.length === 1
-      ? named[0]!.summary
-      : `${secondWords(verbs, first).join(", ")}`;
+  for (const [first, named] of byFirstWord(verbs)) {
+    const summary = secondWords(named).join(", ") || named[0]!.summary;
     lines.push(`complete -c relay -n __fish_use_subcommand -f -a ${first} -d '${summary}'`);
   }
   for (const verb of verbs) {

@@ -1,9 +1,6 @@
 import { connectionOf, type ConnectionOptions } from "../client/connection.ts";
-import type { Pins } from "../client/pins.ts";
 import { RelayClient } from "../client/relay_client.ts";
-import type { KeyPair } from "../generate_key_pair.ts";
 import { secondRelayWarning } from "../node/key_warnings.ts";
-import type { StateFile } from "../node/state_file.ts";
 import { watchRelay } from "../node/watch_relay.ts";
 import { UsageError } from "./input_error.ts";
 import { KEY, openKeys } from "./own_keys.ts";
@@ -24,10 +21,10 @@ export const RELAY_OPTIONS = {
 export const SIGNING_OPTIONS = { ...RELAY_OPTIONS, key: KEY };
 
 /** What a verb that talks to a relay is called with. */
-export type RelayCall = Pick<Call<typeof RELAY_OPTIONS>, "host" | "values" | "tell">;
+type RelayCall = Pick<Call<typeof RELAY_OPTIONS>, "host" | "values" | "tell">;
 
 /** What a verb that signs is called with. */
-export type SigningCall = Pick<Call<typeof SIGNING_OPTIONS>, "host" | "values" | "tell">;
+type SigningCall = Pick<Call<typeof SIGNING_OPTIONS>, "host" | "values" | "tell">;
 
 /**
  * How to reach the relay that the caller chose; tells when it tries again.
@@ -62,22 +59,14 @@ export function openClient(call: RelayCall): RelayClient {
   return new RelayClient(relayOptions(call));
 }
 
-/** How the agent whose key file the caller chose talks to the relay that the caller chose. */
-export interface Session {
-  readonly connection: ConnectionOptions;
-  readonly keys: KeyPair;
-  readonly state: StateFile;
-  /** The relay's origin. */
-  readonly relay: string;
-}
-
 /**
  * Opens the key file for the relay. When the key belongs to another relay, it is told on standard
  * error as soon as this one has answered.
  *
+ * @returns the relay's origin, how to reach it, the agent's keys, and what is kept beside them
  * @throws {InputError | FileError} when there is no relay, no key file, or it does not open
  */
-export async function openSession(call: SigningCall): Promise<Session> {
+export async function openSession(call: SigningCall) {
   const { host, values, tell } = call;
   const options = relayOptions(call);
   const { relay } = options;
@@ -87,18 +76,12 @@ export async function openSession(call: SigningCall): Promise<Session> {
   return { connection: { ...options, fetch }, keys, state, relay };
 }
 
-/** A session, and a client that signs with its key. */
-export interface SigningClient extends Session {
-  readonly client: RelayClient;
-  readonly pins: Pins;
-}
-
 /**
- * A client for the agent whose key file the caller chose.
+ * A session, and a client that signs with its key.
  *
  * @throws {InputError | FileError} as {@linkcode openSession}
  */
-export async function openSigningClient(call: SigningCall): Promise<SigningClient> {
+export async function openSigningClient(call: SigningCall) {
   const session = await openSession(call);
   const { connection, keys, state: { usedTimestamps } } = session;
   const { pinned, pins } = await readPins(call.host);

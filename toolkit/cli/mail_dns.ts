@@ -1,11 +1,4 @@
-import {
-  DMARC_POLICIES,
-  type DmarcPolicy,
-  type Finding,
-  type FindingState,
-  FINE,
-  missing,
-} from "../mail/check_records.ts";
+import { DMARC_POLICIES, type DmarcPolicy, type FindingState } from "../mail/check_records.ts";
 import { parseDomainName } from "../mail/domain_name.ts";
 import {
   type CheckedRecord,
@@ -29,7 +22,7 @@ const MAX_HOSTS = 20;
 /** Of what DNS gives, which strangers may have written. */
 const MAX_SHOWN_CHARACTERS = 1_000;
 const MAX_SHOWN_RECORDS = 10;
-const TITLES: Readonly<Record<RecordName, string>> = {
+const TITLES: Readonly<Record<PlannedRecord["record"], string>> = {
   mx: "MX",
   address: "Address",
   spf: "SPF",
@@ -38,11 +31,9 @@ const TITLES: Readonly<Record<RecordName, string>> = {
   dmarc_reports: "DMARC reports",
 };
 
-type RecordName = PlannedRecord["record"] | "address";
-
 /** What is printed of a record. */
 interface ShownRecord {
-  record: RecordName;
+  record: PlannedRecord["record"];
   name: string;
   type: string;
   values: readonly string[];
@@ -128,41 +119,14 @@ async function lookAt(
   plan: MailDomain,
   servers: readonly DnsServer[] | null,
 ): Promise<ShownRecord[]> {
-  const [mx, ...others] = await Promise.all(
-    domainRecords(plan).map(async (planned) => {
-      const { record, name, type, values } = planned;
-      const found = servers === null
-        ? { state: null, why: null, published: null }
-        : boundedAnswer(checkRecord(planned, await askDns(host, servers, name, type)));
-      return { record, name, type, values, ...found };
-    }),
-  );
-  if (servers === null) return [mx!, ...others];
-  const addresses = plan.receives.map((name) => findAddress(host, servers, name));
-  return [mx!, ...await Promise.all(addresses), ...others];
-}
-
-/** Whether a host that takes mail can be found. */
-async function findAddress(
-  host: Host,
-  servers: readonly DnsServer[],
-  name: string,
-): Promise<ShownRecord> {
-  const answers = await Promise.all([
-    askDns(host, servers, name, "A"),
-    askDns(host, servers, name, "AAAA"),
-  ]);
-  const published = answers.flatMap((answer) => "code" in answer ? [] : answer.records.map(String));
-  const isUnknown = answers.some((answer) =>
-    "code" in answer && !/^E(?:NOTFOUND|NODATA)$/.test(answer.code)
-  );
-  const finding: Finding = published.length > 0
-    ? FINE
-    : isUnknown
-    ? { state: "unknown", why: "the DNS server did not tell" }
-    : missing("the host has no address, so that no mail reaches it");
-  const shown = published.slice(0, MAX_SHOWN_RECORDS);
-  return { record: "address", name, type: "A, AAAA", values: [], ...finding, published: shown };
+  const records = domainRecords(plan).filter(({ values }) => servers !== null || values.length > 0);
+  return await Promise.all(records.map(async (planned) => {
+    const { record, name, types, values } = planned;
+    const shown = { record, name, type: types.join(", "), values };
+    if (servers === null) return { ...shown, state: null, why: null, published: null };
+    const answers = await Promise.all(types.map((type) => askDns(host, servers, name, type)));
+    return { ...shown, ...boundedAnswer(checkRecord(planned, answers)) };
+  }));
 }
 
 function boundedAnswer({ published, ...finding }: CheckedRecord): CheckedRecord {

@@ -1,8 +1,8 @@
+import { joinBytes } from "../join_bytes.ts";
 import { JsonError } from "../json_error.ts";
 import type { JsonValue } from "../json_value.ts";
 import { MAX_JSON_DEPTH, parseStrict } from "../parse_strict.ts";
 import { InputError } from "./input_error.ts";
-import { joinBytes } from "../join_bytes.ts";
 
 /** One entry of an input: a value that should be a message, or why it is not even JSON. */
 export type InputEntry =
@@ -19,6 +19,8 @@ export interface MessageInput {
 /** The deepest body, inside a message, an array and `{"messages":...}`. */
 const MAX_DEPTH = MAX_JSON_DEPTH + 3;
 const LINE_FEED = 0x0a;
+const SPACES = new Set([0x20, 0x09, LINE_FEED, 0x0d]);
+const LEFT_BRACKET = 0x5b;
 
 /**
  * Recognises an input: one message, an array of messages, `{"messages":[...]}`, or one message a
@@ -28,26 +30,27 @@ const LINE_FEED = 0x0a;
  * @throws {InputError} for an empty input, an empty list, or one document that is not strict JSON
  */
 export async function readMessages(chunks: AsyncIterable<Uint8Array>): Promise<MessageInput> {
-  const source = readLines(chunks);
+  const lines = readLines(chunks);
   const seen: Uint8Array[] = [];
-  const line = await nextFilled(source, seen);
-  if (line === undefined) throw new InputError("malformed: the input is empty, it has no message");
-  const first = parseEntry(line);
-
-  if ("value" in first) {
-    const next = await nextFilled(source, seen);
-    if (next === undefined) return documentInput(first);
-    return { isBatch: true, entries: following([first, parseEntry(next)], source) };
-  }
-  // The line is a part of something: of a document of several lines, or a broken message.
-  const mayGoOn = first.error.position?.offset === line.length || startsList(seen);
-  for (;;) {
-    const next = await nextFilled(source, seen);
-    if (next === undefined) return wholeInput(seen);
-    if (!mayGoOn && isObject(parseEntry(next))) {
-      return { isBatch: true, entries: following(seen.filter(isFilled).map(parseEntry), source) };
+  let first: InputEntry | undefined;
+  let isList = false;
+  for (let next = await lines.next(); !next.done; next = await lines.next()) {
+    const line = next.value;
+    seen.push(line);
+    if (!isFilled(line)) continue;
+    if (first === undefined) {
+      first = parseEntry(line);
+      isList = line.find((byte) => !SPACES.has(byte)) === LEFT_BRACKET;
+      // A part of something: of a document of several lines, or a broken message.
+      const mayGoOn = "error" in first && (isList || first.error.position?.offset === line.length);
+      if (mayGoOn) break;
+    } else if ("value" in first || isObject(parseEntry(line))) {
+      return { isBatch: true, entries: following(seen.filter(isFilled).map(parseEntry), lines) };
     }
   }
+  if (first === undefined) throw new InputError("malformed: the input is empty, it has no message");
+  for await (const line of lines) seen.push(line);
+  return wholeInput(seen, isList);
 }
 
 /** Cuts a stream of bytes into lines, each with its line feed; memory holds one line at a time. */
@@ -68,32 +71,19 @@ async function* readLines(
   if (pending.length > 0) yield joinBytes(pending);
 }
 
-/** The next line that holds more than space; it and those before it are added to `seen`. */
-async function nextFilled(
-  source: AsyncIterator<Uint8Array>,
-  seen: Uint8Array[],
-): Promise<Uint8Array | undefined> {
-  for (let next = await source.next(); !next.done; next = await source.next()) {
-    seen.push(next.value);
-    if (isFilled(next.value)) return next.value;
-  }
-  return undefined;
-}
-
-/** An input that ended before its first line made sense by itself. */
-function wholeInput(lines: readonly Uint8Array[]): MessageInput {
+/** An input whose lines do not make sense by themselves, or that has only one. */
+function wholeInput(lines: readonly Uint8Array[], isList: boolean): MessageInput {
   const document = parseEntry(joinBytes(lines));
-  if ("value" in document) return documentInput(document);
-  const entries = lines.filter(isFilled).map(parseEntry);
-  if (!startsList(lines) && entries.some(isObject)) return { isBatch: true, entries };
-  throw new InputError(`malformed: the input is not strict JSON: ${document.error.message}`);
-}
-
-function documentInput(document: { readonly value: JsonValue }): MessageInput {
+  if ("error" in document) {
+    const entries = lines.filter(isFilled).map(parseEntry);
+    if (!isList && entries.some(isObject)) return { isBatch: true, entries };
+    throw new InputError(`malformed: the input is not strict JSON: ${document.error.message}`);
+  }
   const list = listOf(document.value);
-  if (list === undefined) return { isBatch: false, entries: [document] };
-  if (list.length === 0) throw new InputError("malformed: the list has no message");
-  return { isBatch: true, entries: list.map((value) => ({ value })) };
+  if (list?.length === 0) throw new InputError("malformed: the list has no message");
+  return list === undefined
+    ? { isBatch: false, entries: [document] }
+    : { isBatch: true, entries: list.map((value) => ({ value })) };
 }
 
 async function* following(
@@ -128,14 +118,5 @@ function isObject(entry: InputEntry): boolean {
 }
 
 function isFilled(line: Uint8Array): boolean {
-  return line.some((byte) => !isSpace(byte));
-}
-
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
-}
-
-function startsList(lines: readonly Uint8Array[]): boolean {
-  const text = lines.find(isFilled);
-  return text?.find((byte) => !isSpace(byte)) === 0x5b;
+  return line.some((byte) => !SPACES.has(byte));
 }

@@ -52,8 +52,26 @@ none`,
 type Pin = [name: string, address: string];
 
 function add(pinned: Map<string, string>, first: string, second: string | undefined): Pin[] {
-  const { text, form } = checked(first, second ?? first);
+  const { text, form } = identifierOf(first, second === undefined ? "ADDRESS" : "NAME");
+  if (second === undefined && form !== "address") {
+    throw new UsageError(
+      `which address has ${first}? Get it from its owner and pass it too; 'relay resolve ${first}' ` +
+        "shows what the relay says",
+    );
+  }
   const address = second ?? text;
+  try {
+    checkedPin(first, address);
+  } catch (thrown) {
+    if (!(thrown instanceof TypeError)) throw thrown;
+    throw new UsageError(
+      form === "word_name" && isAddress(address)
+        ? `${first} is no word name of ${address}`
+        : form === "address"
+        ? "give the name first, then its address"
+        : "ADDRESS must be an address (base58 of 32 bytes)",
+    );
+  }
   const before = pinned.get(text) ?? address;
   if (before !== address) {
     throw new InputError(
@@ -62,7 +80,7 @@ function add(pinned: Map<string, string>, first: string, second: string | undefi
     );
   }
   pinned.set(text, address);
-  return [[form === "address" ? address : text, address]];
+  return [[text, address]];
 }
 
 function remove(
@@ -72,36 +90,16 @@ function remove(
 ): Pin[] {
   if (first === undefined) throw new UsageError("ADDRESS-OR-NAME is missing");
   if (second !== undefined) throw new UsageError(`unexpected argument '${second}'`);
-  const { text, form } = checked(first, undefined);
-  const removed = [...pinned].filter(([name, address]) =>
-    name === text || (form === "address" && address === text)
-  );
+  const { text } = identifierOf(first, "NAME");
+  // Of an address all its pins.
+  const removed = [...pinned].filter((pin) => pin.includes(text));
   if (removed.length === 0) throw new InputError(`${shown(text)} is not pinned`);
   for (const [name] of removed) pinned.delete(name);
   return removed;
 }
 
-/** @param address what the name is to be pinned to; undefined: only the name is checked */
-function checked(name: string, address: string | undefined): ReturnType<typeof checkedPin> {
-  const identifier = parseIdentifier(agentName(name, address === name ? "ADDRESS" : "NAME"));
-  if (address === undefined) return identifier;
-  if (address === name && identifier.form !== "address") {
-    throw new UsageError(
-      `which address has ${name}? Get it from its owner and pass it too; 'relay resolve ${name}' ` +
-        "shows what the relay says",
-    );
-  }
-  try {
-    return checkedPin(name, address);
-  } catch (thrown) {
-    if (!(thrown instanceof TypeError)) throw thrown;
-    const reason = identifier.form === "word_name" && isAddress(address)
-      ? `${name} is no word name of ${address}`
-      : identifier.form === "address"
-      ? "give the name first, then its address"
-      : "ADDRESS must be an address (base58 of 32 bytes)";
-    throw new UsageError(reason);
-  }
+function identifierOf(text: string, label: string) {
+  return parseIdentifier(agentName(text, label));
 }
 
 function isAddress(text: string): boolean {
