@@ -207,6 +207,6 @@ export function helpOf(
 /** Words in lines, of which all but the first are indented. */
 function wrapped(words: string): string {
   const width = LINE_CHARACTERS - INDENT.length;
-  const lines = words.match(new RegExp(`\\S.{0,${width - 1}}(?=\\s|$)`, "g"));
+  const lines = words.match(new RegExp(`\\S(?:.{0,${width - 2}}\\S)?(?=\\s|$)`, "g"));
   return lines!.join(`\n${INDENT}`);
 }
