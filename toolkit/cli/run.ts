@@ -66,18 +66,19 @@ export async function run(host: Host): Promise<number> {
   }
   const words = first === "help" ? rest : host.args;
   const isQuestion = first === "help" || hasFlag(words, isHelp);
-  const verb = VERBS.find(({ name }) => name.split(" ").every((word, n) => words[n] === word));
+  const asked = isQuestion ? words.filter((word) => !isHelp(word)) : words;
+  const verb = VERBS.find(({ name }) => name.split(" ").every((word, n) => asked[n] === word));
   if (verb !== undefined && !isQuestion) {
-    return await runOrTell(verb, words.slice(verb.name.split(" ").length), host);
+    return await runOrTell(verb, asked.slice(verb.name.split(" ").length), host);
   }
-  // The first half of a verb, and a question: not a mistake.
-  const [half, ...more] = words.filter((word) => !isHelp(word));
+  const [half, ...more] = asked;
+  // Nothing but a question, or one about the first half of verbs: not a mistake.
   const isOfAll = half === undefined || (startsVerb(half) && more.length === 0);
   if (isQuestion && (verb !== undefined || isOfAll)) {
     await host.stdout(verb === undefined ? overview() : helpOf(verb));
     return ExitCode.passed;
   }
-  const name = words.slice(0, startsVerb(words[0]!) ? 2 : 1).join(" ");
+  const name = asked.slice(0, startsVerb(half!) ? 2 : 1).join(" ");
   await host.stderr(`relay: there is no verb '${printable(name)}'\n\n${overview()}`);
   return ExitCode.malformed;
 }

@@ -25,7 +25,8 @@ Deno.test("run() prints the help of each verb, which tells usage and exit status
   for (const verb of VERBS) {
     const words = verb.name.split(" ");
     const help = helpOf(verb);
-    for (const args of [["help", ...words], [...words, "--help"], [...words, "x", "-h"]]) {
+    const questions = [["help", ...words], ["-h", ...words], [...words, "--help"]];
+    for (const args of [...questions, [...words, "x", "-h"]]) {
       const host = memoryHost(args);
       equal(await run(host), 0);
       equal(host.out, help);
@@ -43,7 +44,7 @@ Deno.test("docs/client.md lists the verbs as the overview does", async () => {
 });
 
 Deno.test("run() refuses an unknown verb and shows the known ones", async () => {
-  for (const args of [["vrfy"], ["help", "vrfy"]]) {
+  for (const args of [["vrfy"], ["help", "vrfy"], ["--help", "vrfy"], ["vrfy", "-h"]]) {
     const host = memoryHost(args);
     equal(await run(host), 2);
     match(host.err, /^relay: there is no verb 'vrfy'\n/);
