@@ -7,7 +7,7 @@ import {
 import { parseIpRange } from "../mail/ip_range.ts";
 import type { DnsServer } from "../node/dns_exchange.ts";
 import type { Host } from "./host.ts";
-import { UsageError } from "./input_error.ts";
+import { UsageError } from "./failure.ts";
 
 const SERVER_MS = 5_000;
 const MAX_RECORDS = 100;

@@ -1,4 +1,4 @@
-import { UsageError } from "./input_error.ts";
+import { UsageError } from "./failure.ts";
 import { defineVerb, flagsOf, type Verb } from "./verb.ts";
 
 /**

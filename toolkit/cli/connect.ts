@@ -2,7 +2,7 @@ import { connectionOf, type ConnectionOptions } from "../client/connection.ts";
 import { RelayClient } from "../client/relay_client.ts";
 import { secondRelayWarning } from "../node/key_warnings.ts";
 import { watchRelay } from "../node/watch_relay.ts";
-import { UsageError } from "./input_error.ts";
+import { UsageError } from "./failure.ts";
 import { KEY, openKeys } from "./own_keys.ts";
 import { readPins } from "./pins_file.ts";
 import { wholeNumber } from "./readers.ts";

@@ -1,6 +1,6 @@
 import type { MessageReport } from "../message_report.ts";
 import { overall } from "../overall.ts";
-import { ExitCode } from "./exit_code.ts";
+import { ExitCode } from "./failure.ts";
 import type { Host } from "./host.ts";
 
 /** The exit codes that a verdict can lead to. */

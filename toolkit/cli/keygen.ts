@@ -1,8 +1,8 @@
 import { generateKeyPair } from "../generate_key_pair.ts";
 import { writeKeyFile } from "../node/key_file.ts";
 import { wordName } from "../word_name.ts";
-import { InputError, UsageError } from "./input_error.ts";
-import { askPassphrase, keyLocation } from "./own_keys.ts";
+import { InputError, UsageError } from "./failure.ts";
+import { askPassphrase, keyPath } from "./own_keys.ts";
 import { printFields } from "./print.ts";
 import { defineVerb, flag, option } from "./verb.ts";
 
@@ -28,7 +28,7 @@ Printed are the address and the word name it derives; the private key is never p
   exit: "0, or 2 when there is a key file already, and for wrong usage",
   example: "relay keygen && relay register some_agent --relay https://relay.example",
   async run({ host, values, print }) {
-    const path = keyLocation(host, values.key)?.path;
+    const path = keyPath(host, values.key);
     if (path === undefined) {
       const advice = "there is no home folder for a key file: choose a place with --key FILE";
       throw new UsageError(advice);

@@ -7,7 +7,7 @@ import { isPassing } from "../client/retry_rules.ts";
 import { joinBytes } from "../join_bytes.ts";
 import { RELAY_OPTIONS, relayOptions } from "./connect.ts";
 import type { Host } from "./host.ts";
-import { InputError, UsageError } from "./input_error.ts";
+import { InputError, UsageError } from "./failure.ts";
 import { printable } from "./printable.ts";
 import { readInput, readWhole } from "./read_input.ts";
 import { type Call, defineVerb, flag, list, option } from "./verb.ts";

@@ -4,7 +4,7 @@ import { Writable } from "node:stream";
 import { systemClock } from "../client/clock.ts";
 import { nodeDns } from "../node/dns_exchange.ts";
 import { nodeFiles } from "../node/node_files.ts";
-import { ExitCode } from "./exit_code.ts";
+import { ExitCode } from "./failure.ts";
 import type { Host } from "./host.ts";
 import { run } from "./run.ts";
 

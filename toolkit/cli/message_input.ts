@@ -2,7 +2,7 @@ import { joinBytes } from "../join_bytes.ts";
 import { JsonError } from "../json_error.ts";
 import type { JsonValue } from "../json_value.ts";
 import { MAX_JSON_DEPTH, parseStrict } from "../parse_strict.ts";
-import { InputError } from "./input_error.ts";
+import { InputError } from "./failure.ts";
 
 /** One entry of an input: a value that should be a message, or why it is not even JSON. */
 export type InputEntry =

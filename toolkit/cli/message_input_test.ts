@@ -1,5 +1,5 @@
 import { deepStrictEqual as deepEqual, rejects, strictEqual as equal } from "node:assert/strict";
-import { InputError } from "./input_error.ts";
+import { InputError } from "./failure.ts";
 import { type InputEntry, readMessages } from "./message_input.ts";
 import fc from "../../tests/support/seeded_fast_check.ts";
 

@@ -4,7 +4,7 @@ import { type KeyFile, openKeyFile, readKeyFile } from "../node/key_file.ts";
 import { permissionWarning } from "../node/key_warnings.ts";
 import { type StateFile, stateFile } from "../node/state_file.ts";
 import type { Host } from "./host.ts";
-import { InputError, UsageError } from "./input_error.ts";
+import { InputError, UsageError } from "./failure.ts";
 import { printable } from "./printable.ts";
 import { readWhole } from "./read_input.ts";
 import { option } from "./verb.ts";
@@ -15,13 +15,6 @@ export const KEY = option(
   "the key file; else RELAY_KEY_FILE, else ~/.config/relay/key.json",
 );
 
-/** Where the key file is, and whether the caller said so. */
-export interface KeyLocation {
-  readonly path: string;
-  /** True for --key and RELAY_KEY_FILE, false for the place where it is by default. */
-  readonly isChosen: boolean;
-}
-
 /**
  * Where the key file is: --key, else RELAY_KEY_FILE, else ~/.config/relay/key.json.
  *
@@ -29,12 +22,9 @@ export interface KeyLocation {
  * @returns undefined when none is chosen and there is no home folder
  * @throws {InputError} for an empty name: a script's unset variable must not choose the default key
  */
-export function keyLocation(host: Host, option: string | undefined): KeyLocation | undefined {
+export function keyPath(host: Host, option: string | undefined): string | undefined {
   if (option === "") throw new UsageError("--key names no file");
-  const chosen = option ?? host.env("RELAY_KEY_FILE");
-  if (chosen) return { path: chosen, isChosen: true };
-  const path = settingsFile(host, "key.json");
-  return path === undefined ? undefined : { path, isChosen: false };
+  return option ?? (host.env("RELAY_KEY_FILE") || settingsFile(host, "key.json"));
 }
 
 /** A file in ~/.config/relay; undefined when there is no home folder. */
@@ -54,11 +44,11 @@ export async function findKeyFile(
   host: Host,
   option: string | undefined,
 ): Promise<KeyFile | undefined> {
-  const location = keyLocation(host, option);
-  const file = location && await readKeyFile(host, location.path);
+  const path = keyPath(host, option);
+  const file = path === undefined ? undefined : await readKeyFile(host, path);
   if (file === undefined) {
-    if (!location?.isChosen) return undefined;
-    throw new FileError(`cannot read '${location.path}': there is no such file`);
+    if (option === undefined && !host.env("RELAY_KEY_FILE")) return undefined;
+    throw new FileError(`cannot read '${path}': there is no such file`);
   }
   const warning = await permissionWarning(host, file.path);
   if (warning !== undefined) await host.stderr(`relay: ${printable(warning)}\n`);
@@ -80,8 +70,8 @@ export async function openKeys(
     const keys = await openKeyFile(file, () => askPassphrase(host, false));
     return { keys, state: stateFile(host, file.path), path: file.path };
   }
-  const location = keyLocation(host, option);
-  const where = location === undefined ? "" : ` at '${location.path}'`;
+  const path = keyPath(host, option);
+  const where = path === undefined ? "" : ` at '${path}'`;
   throw new InputError(
     `there is no key file${where}: make one with 'relay keygen', or name one with --key FILE`,
   );

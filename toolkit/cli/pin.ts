@@ -1,6 +1,6 @@
 import { parseIdentifier } from "../client/identifier.ts";
 import { checkedPin } from "../client/pins.ts";
-import { InputError, UsageError } from "./input_error.ts";
+import { InputError, UsageError } from "./failure.ts";
 import { pinsFile } from "./pins_file.ts";
 import { agentName } from "./readers.ts";
 import { defineVerb, flag } from "./verb.ts";

@@ -2,7 +2,7 @@ import { checkedPin, createPins, type PinnedAddresses, type Pins } from "../clie
 import type { JsonValue } from "../json_value.ts";
 import { type PrivateFile, privateFile } from "../node/private_file.ts";
 import type { Host } from "./host.ts";
-import { InputError } from "./input_error.ts";
+import { InputError } from "./failure.ts";
 import { settingsFile } from "./own_keys.ts";
 
 /** By handles, word names and addresses in one spelling: in the order in which they were pinned. */

@@ -4,7 +4,7 @@ import { joinBytes } from "../join_bytes.ts";
 import { fileFailure } from "../node/read_file.ts";
 import { parseStrict } from "../parse_strict.ts";
 import type { Host } from "./host.ts";
-import { InputError } from "./input_error.ts";
+import { InputError } from "./failure.ts";
 
 /**
  * The bytes of a file or, for `-` and undefined, of standard input.

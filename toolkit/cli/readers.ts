@@ -1,6 +1,6 @@
 import { parseIdentifier } from "../client/identifier.ts";
 import { decodeAddress } from "../decode_address.ts";
-import { UsageError } from "./input_error.ts";
+import { UsageError } from "./failure.ts";
 import type { Reader } from "./verb.ts";
 
 /** Reads a whole number from `min` to `max`. */

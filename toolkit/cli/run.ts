@@ -1,15 +1,10 @@
-import { isFailure } from "../client/connection.ts";
-import { NetworkError } from "../client/network_error.ts";
-import { RefusalError } from "../client/refusal_error.ts";
-import { FileError } from "../node/file_error.ts";
 import { VERSION } from "../version.ts";
 import { completionsVerb } from "./completions.ts";
-import { ExitCode } from "./exit_code.ts";
+import { ExitCode, failureOf } from "./failure.ts";
 import { find } from "./find.ts";
 import { hash } from "./hash.ts";
 import type { Host } from "./host.ts";
 import { inbox } from "./inbox.ts";
-import { InputError, UsageError } from "./input_error.ts";
 import { keygen } from "./keygen.ts";
 import { mailDns } from "./mail_dns.ts";
 import { mailInject } from "./mail_inject.ts";
@@ -17,7 +12,6 @@ import { mailRegister } from "./mail_register.ts";
 import { name } from "./name.ts";
 import { outbox } from "./outbox.ts";
 import { pin } from "./pin.ts";
-import { jsonLine } from "./print.ts";
 import { printable } from "./printable.ts";
 import { register } from "./register.ts";
 import { resolve } from "./resolve.ts";
@@ -107,48 +101,6 @@ async function runOrTell(verb: Verb, args: readonly string[], host: Host): Promi
     return code;
   }
 }
-
-/**
- * How a verb that failed ends, and what stands on standard error: lines for people, or one JSON
- * object where a relay was asked.
- *
- * @throws what is no fault of the caller nor of a relay
- */
-function failureOf(
-  verb: Verb,
-  thrown: unknown,
-  isJson: boolean,
-): { code: ExitCode; words: string } {
-  const inLines = (...lines: string[]) => lines.map((line) => `${printable(line)}\n`).join("");
-  if (thrown instanceof InputError || thrown instanceof FileError) {
-    const isUsage = thrown instanceof UsageError;
-    const hint = isUsage ? [`'relay ${verb.name} --help' tells how it is used`] : [];
-    const words = inLines(`relay ${verb.name}: ${thrown.message}`, ...hint);
-    return { code: ExitCode.malformed, words };
-  }
-  if (!isFailure(thrown)) throw thrown;
-  const isRefused = thrown instanceof RefusalError;
-  const code = isRefused ? ExitCode.refused : ExitCode.unreachable;
-  const answer = thrown instanceof NetworkError ? undefined : thrown;
-  const retryAfterMs = answer?.retryAfterMs;
-  if (isJson) {
-    const error = { code: thrown.code, message: thrown.message };
-    return {
-      code,
-      words: jsonLine({ error, status: answer?.status, retry_after_ms: retryAfterMs }),
-    };
-  }
-  const what = isRefused ? `refused (${thrown.code}): ` : "";
-  const lines = [`relay ${verb.name}: ${what}${thrown.message}`];
-  if (retryAfterMs !== undefined) {
-    lines.push(`it may be tried again in ${Math.ceil(retryAfterMs / 1000)} s`);
-  }
-  if (thrown.mayHaveHappened && verb.isChanging) lines.push(UNCLEAR);
-  return { code, words: inLines(...lines) };
-}
-
-const UNCLEAR = "it may have been carried out all the same: look before you repeat it " +
-  "('relay outbox' shows what was sent, 'relay whoami' a registration)";
 
 function overview(): string {
   const width = Math.max(...VERBS.map((verb) => verb.name.length));

@@ -1,5 +1,5 @@
 import { deepStrictEqual as deepEqual, match, strictEqual as equal } from "node:assert/strict";
-import { InputError } from "./input_error.ts";
+import { InputError } from "./failure.ts";
 import { VERSION } from "../version.ts";
 import { run, VERBS } from "./run.ts";
 import { helpOf } from "./verb.ts";

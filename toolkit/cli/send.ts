@@ -1,7 +1,7 @@
 import type { NewMessage } from "../client/send.ts";
 import { openSigningClient, SIGNING_OPTIONS } from "./connect.ts";
 import type { Host } from "./host.ts";
-import { InputError, UsageError } from "./input_error.ts";
+import { InputError, UsageError } from "./failure.ts";
 import { printFields } from "./print.ts";
 import { parseBody, readWhole } from "./read_input.ts";
 import { agentName, wholeNumber } from "./readers.ts";

@@ -1,6 +1,6 @@
 import { requestIdentity } from "../client/used_timestamps.ts";
 import { signRequest, type UnsignedRequest } from "../sign_request.ts";
-import { UsageError } from "./input_error.ts";
+import { UsageError } from "./failure.ts";
 import { KEY, openKeys } from "./own_keys.ts";
 import { readWhole } from "./read_input.ts";
 import { wholeNumber } from "./readers.ts";

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import type { Host } from "./host.ts";
-import { UsageError } from "./input_error.ts";
+import { UsageError } from "./failure.ts";
 import { jsonLine } from "./print.ts";
 import { printable } from "./printable.ts";
 

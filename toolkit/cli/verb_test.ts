@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { memoryHost } from "../../tests/toolkit/memory_host.ts";
-import { InputError, UsageError } from "./input_error.ts";
+import { InputError, UsageError } from "./failure.ts";
 import { wholeNumber } from "./readers.ts";
 import { defineVerb, flag, helpOf, list, option, runVerb } from "./verb.ts";
 
