@@ -1,7 +1,8 @@
 import { joinBytes } from "../join_bytes.ts";
 import { JsonError } from "../json_error.ts";
 import type { JsonValue } from "../json_value.ts";
-import { MAX_JSON_DEPTH, parseStrict } from "../parse_strict.ts";
+import { listedMessages, MAX_LIST_DEPTH } from "../listed_messages.ts";
+import { parseStrict } from "../parse_strict.ts";
 import { InputError } from "./failure.ts";
 
 /** One entry of an input: a value that should be a message, or why it is not even JSON. */
@@ -16,8 +17,6 @@ export interface MessageInput {
   readonly entries: AsyncIterable<InputEntry> | Iterable<InputEntry>;
 }
 
-/** The deepest body, inside a message, an array and `{"messages":...}`. */
-const MAX_DEPTH = MAX_JSON_DEPTH + 3;
 const LINE_FEED = 0x0a;
 const SPACES = new Set([0x20, 0x09, LINE_FEED, 0x0d]);
 const LEFT_BRACKET = 0x5b;
@@ -79,7 +78,7 @@ function wholeInput(lines: readonly Uint8Array[], isList: boolean): MessageInput
     if (!isList && entries.some(isObject)) return { isBatch: true, entries };
     throw new InputError(`malformed: the input is not strict JSON: ${document.error.message}`);
   }
-  const list = listOf(document.value);
+  const list = listedMessages(document.value);
   if (list?.length === 0) throw new InputError("malformed: the list has no message");
   return list === undefined
     ? { isBatch: false, entries: [document] }
@@ -96,16 +95,9 @@ async function* following(
   }
 }
 
-function listOf(value: JsonValue): JsonValue[] | undefined {
-  if (Array.isArray(value)) return value;
-  if (typeof value !== "object" || value === null || Object.hasOwn(value, "from")) return undefined;
-  const messages = Object.hasOwn(value, "messages") ? value.messages : undefined;
-  return Array.isArray(messages) ? messages : undefined;
-}
-
 function parseEntry(text: Uint8Array): InputEntry {
   try {
-    return { value: parseStrict(text, { maxDepth: MAX_DEPTH }) };
+    return { value: parseStrict(text, { maxDepth: MAX_LIST_DEPTH }) };
   } catch (error) {
     if (error instanceof JsonError) return { error };
     throw error;
