@@ -7,7 +7,7 @@ import {
 import { parseIpRange } from "../mail/ip_range.ts";
 import type { DnsServer } from "../node/dns_exchange.ts";
 import type { Host } from "./host.ts";
-import { InputError } from "./input_error.ts";
+import { UsageError } from "./failure.ts";
 
 const SERVER_MS = 5_000;
 const MAX_RECORDS = 100;
@@ -52,10 +52,10 @@ export async function askDns(
  */
 export function chooseDnsServers(host: Host, given: readonly string[]): readonly DnsServer[] {
   const servers = given.flatMap((text) => text.split(",")).map((text) => parseServer(text.trim()));
-  if (servers.length > MAX_SERVERS) throw new InputError(`at most ${MAX_SERVERS} servers`, "usage");
+  if (servers.length > MAX_SERVERS) throw new UsageError(`at most ${MAX_SERVERS} servers`);
   const chosen = servers.length > 0 ? servers : host.systemDnsServers();
   if (chosen.length > 0) return chosen;
-  throw new InputError("this system names no DNS server: pass --server=ADDRESS", "usage");
+  throw new UsageError("this system names no DNS server: pass --server=ADDRESS");
 }
 
 function parseServer(text: string): DnsServer {
@@ -66,9 +66,8 @@ function parseServer(text: string): DnsServer {
   const port = match?.[4] === undefined ? DNS_PORT : Number(match[4]);
   const range = host === undefined ? null : parseIpRange(host);
   if (host === undefined || range === null || port < 1 || port > 65535) {
-    throw new InputError(
+    throw new UsageError(
       `--server takes IP addresses, such as 192.0.2.53, 127.0.0.1:5300 or [2001:db8::53]:53`,
-      "usage",
     );
   }
   return { host, port };

@@ -1,19 +1,5 @@
-import { ExitCode } from "./exit_code.ts";
-import { InputError } from "./input_error.ts";
-import { parseOptions } from "./parse_options.ts";
-import type { Verb } from "./verb.ts";
-
-const help = `Print a completion script for your shell.
-
-Usage: relay completions (bash | zsh | fish)
-
-Load it in the shell's start-up file:
-  bash    source <(relay completions bash)                        in ~/.bashrc
-  zsh     source <(relay completions zsh)                         in ~/.zshrc, after compinit
-  fish    relay completions fish > ~/.config/fish/completions/relay.fish
-
-Exit status: 0, or 2 for another shell.
-`;
+import { UsageError } from "./failure.ts";
+import { defineVerb, flagsOf, type Verb } from "./verb.ts";
 
 /**
  * `relay completions`.
@@ -21,48 +7,60 @@ Exit status: 0, or 2 for another shell.
  * @param verbs what is completed; a function, for this verb is one of them
  */
 export function completionsVerb(verbs: () => readonly Verb[]): Verb {
-  return {
+  return defineVerb({
     name: "completions",
     summary: "print a completion script for your shell",
-    help,
+    args: "SHELL",
+    hint: "bash, zsh or fish",
+    usage: "(bash | zsh | fish)",
+    about: `
+Load it in the shell's start-up file:
+  bash    source <(relay completions bash)                        in ~/.bashrc
+  zsh     source <(relay completions zsh)                         in ~/.zshrc, after compinit
+  fish    relay completions fish > ~/.config/fish/completions/relay.fish`,
     options: {},
-    async run(args, host) {
-      const { positionals: [shell] } = parseOptions(args, {}, 1);
-      const script = shell === undefined ? undefined : SCRIPTS[shell as keyof typeof SCRIPTS];
-      if (script === undefined || !Object.hasOwn(SCRIPTS, shell!)) {
-        throw new InputError("for which shell? bash, zsh or fish", "usage");
+    exit: "0, or 2 for another shell",
+    async run({ host, args: [shell] }) {
+      const script = SCRIPTS.get(shell);
+      if (script === undefined) {
+        throw new UsageError("for which shell? bash, zsh or fish");
       }
       await host.stdout(script(verbs()));
-      return ExitCode.passed;
     },
-  };
-}
-
-const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
-
-/** The first words of verbs, each once: `mail` stands for all that begin so. */
-function firstWords(verbs: readonly Verb[]): string[] {
-  return [...new Set([...verbs.map(({ name }) => name.split(" ")[0]!), "help"])];
-}
-
-function secondWords(verbs: readonly Verb[], first: string): string[] {
-  return verbs.map(({ name }) => name.split(" ")).filter((words) => words[0] === first)
-    .flatMap((words) => words.slice(1));
-}
-
-function flags({ options }: Verb): string[] {
-  return [...Object.keys(options).map((name) => `--${name}`), "--help"];
-}
-
-/** What may follow a first word: its second words, or its options. */
-function followers(verbs: readonly Verb[]): [string, string][] {
-  return firstWords(verbs).flatMap((first): [string, string][] => {
-    if (first === "help") return [["help", firstWords(verbs).join(" ")]];
-    const second = secondWords(verbs, first);
-    const named = verbs.filter(({ name }) => name.split(" ")[0] === first);
-    const own = named.map((verb): [string, string] => [verb.name, flags(verb).join(" ")]);
-    return second.length === 0 ? own : [[first, second.join(" ")], ...own];
   });
+}
+
+const SCRIPTS = new Map([["bash", bashScript], ["zsh", zshScript], ["fish", fishScript]]);
+
+/** What may stand first, with the verbs that begin so: `mail` stands for several. */
+function byFirstWord(verbs: readonly Verb[]): Map<string, Verb[]> {
+  const found = new Map<string, Verb[]>();
+  for (const verb of verbs) {
+    const [first] = verb.name.split(" ") as [string];
+    found.set(first, [...found.get(first) ?? [], verb]);
+  }
+  return found;
+}
+
+function secondWords(verbs: readonly Verb[]): string[] {
+  return verbs.flatMap(({ name }) => name.split(" ").slice(1));
+}
+
+function firstWords(verbs: readonly Verb[]): string {
+  return [...byFirstWord(verbs).keys(), "help"].join(" ");
+}
+
+/** What may follow a word or two: second words, or options. */
+function followers(verbs: readonly Verb[]): [string, string][] {
+  const all = [...byFirstWord(verbs)].flatMap(([first, named]): [string, string][] => {
+    const own = named.map(({ name, options }): [string, string] => [
+      name,
+      flagsOf(options).join(" "),
+    ]);
+    const second = secondWords(named).join(" ");
+    return second === "" ? own : [[first, second], ...own];
+  });
+  return [...all, ["help", firstWords(verbs)]];
 }
 
 function bashScript(verbs: readonly Verb[]): string {
@@ -70,7 +68,7 @@ function bashScript(verbs: readonly Verb[]): string {
   return `_relay() {
   local current="\${COMP_WORDS[COMP_CWORD]}" verb="\${COMP_WORDS[1]}" words=""
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "${firstWords(verbs).join(" ")}" -- "$current"))
+    COMPREPLY=($(compgen -W "${firstWords(verbs)}" -- "$current"))
     return
   fi
   if [ "$COMP_CWORD" -gt 2 ] && [ "$verb" = mail ]; then verb="$verb \${COMP_WORDS[2]}"; fi
@@ -98,7 +96,7 @@ function zshScript(verbs: readonly Verb[]): string {
   local verb="\${words[2]}"
   local -a words_of
   if (( CURRENT == 2 )); then
-    compadd -- ${firstWords(verbs).join(" ")}
+    compadd -- ${firstWords(verbs)}
     return
   fi
   if (( CURRENT > 3 )) && [[ "$verb" == mail ]]; then verb="$verb \${words[3]}"; fi
@@ -117,11 +115,8 @@ compdef _relay relay
 
 function fishScript(verbs: readonly Verb[]): string {
   const lines = ["complete -c relay -n __fish_use_subcommand -f -a help -d 'explain a verb'"];
-  for (const first of firstWords(verbs).filter((word) => word !== "help")) {
-    const named = verbs.filter(({ name }) => name.split(" ")[0] === first);
-    const summary = named.length === 1
-      ? named[0]!.summary
-      : `${secondWords(verbs, first).join(", ")}`;
+  for (const [first, named] of byFirstWord(verbs)) {
+    const summary = secondWords(named).join(", ") || named[0]!.summary;
     lines.push(`complete -c relay -n __fish_use_subcommand -f -a ${first} -d '${summary}'`);
   }
   for (const verb of verbs) {
@@ -133,8 +128,8 @@ function fishScript(verbs: readonly Verb[]): string {
           `-d '${verb.summary}'`,
       );
     }
-    for (const [name, { type }] of Object.entries(verb.options)) {
-      lines.push(`complete -c relay -n '${seen}' -l ${name}${type === "string" ? " -r" : ""}`);
+    for (const [name, { value }] of Object.entries(verb.options)) {
+      lines.push(`complete -c relay -n '${seen}' -l ${name}${value === undefined ? "" : " -r"}`);
     }
   }
   return `${lines.join("\n")}\n`;

@@ -1,6 +1,7 @@
 import type { MessageReport } from "../message_report.ts";
 import { overall } from "../overall.ts";
-import { ExitCode } from "./exit_code.ts";
+import { ExitCode } from "./failure.ts";
+import type { Host } from "./host.ts";
 
 /** The exit codes that a verdict can lead to. */
 type VerdictCode = Exclude<ExitCode, typeof ExitCode.refused | typeof ExitCode.unreachable>;
@@ -102,4 +103,24 @@ function ageWords({ signedAt, skewSeconds, within }: MessageReport["age"]): stri
   const order = skewSeconds < 0 ? "after" : "before";
   const gap = `${Math.abs(skewSeconds)} s ${order} created_at`;
   return `${when}, ${gap}${within === false ? " (MORE THAN --max-skew)" : ""}`;
+}
+
+const COLORS = { passed: 32, FALSE: 31, malformed: 31, "not bound": 33 };
+
+/** Colors what a line begins with. */
+export type Paint = (line: string) => string;
+
+/**
+ * Colors what a line of verdicts begins with: on a terminal only, and not where NO_COLOR is set or
+ * TERM is dumb.
+ */
+export function verdictPainter(host: Pick<Host, "env" | "isTerminal">): Paint {
+  const isPlain = !host.isTerminal("stdout") || !!host.env("NO_COLOR") ||
+    host.env("TERM") === "dumb";
+  if (isPlain) return (line) => line;
+  return (line) =>
+    line.replace(
+      /^(?:passed|FALSE|malformed|not bound)(?=:)/,
+      (word) => `\u001b[${COLORS[word as keyof typeof COLORS]}m${word}\u001b[0m`,
+    );
 }

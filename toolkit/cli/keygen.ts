@@ -1,55 +1,37 @@
 import { generateKeyPair } from "../generate_key_pair.ts";
 import { writeKeyFile } from "../node/key_file.ts";
 import { wordName } from "../word_name.ts";
-import { ExitCode } from "./exit_code.ts";
-import { InputError } from "./input_error.ts";
-import { keyLocation } from "./key_location.ts";
-import { parseOptions } from "./parse_options.ts";
-import { askPassphrase } from "./passphrase.ts";
-import type { Verb } from "./verb.ts";
+import { InputError, UsageError } from "./failure.ts";
+import { askPassphrase, keyPath } from "./own_keys.ts";
+import { printFields } from "./print.ts";
+import { defineVerb, flag, option } from "./verb.ts";
 
-const help = `Make a key pair and keep it in a key file.
-
-Usage: relay keygen [--key FILE] [--passphrase] [--force] [--json]
-
+/** `relay keygen`. */
+export const keygen = defineVerb({
+  name: "keygen",
+  summary: "make a key pair and keep it in a key file",
+  about: `
 The key file is FILE, else what RELAY_KEY_FILE names, else ~/.config/relay/key.json. It is readable
 by you alone (mode 0600) and holds the private key as it is: whoever reads it can sign as you. With
 --passphrase it holds the key encrypted, and each command that signs asks for the passphrase.
-Printed are the address and the word name it derives; the private key is never printed.
-
-Options:
-  --key FILE      where to keep it
-  --passphrase    encrypt the key (scrypt, XChaCha20-Poly1305). The passphrase is asked for on the
-                  terminal; a program gives it in RELAY_KEY_PASSPHRASE, or in a file that
-                  RELAY_KEY_PASSPHRASE_FILE names. Without it the key cannot be had back
-  --force         replace a key file that exists; its key cannot be had back
-  --json          print {"address": ..., "word_name": ..., "key_file": ...}
-
-Exit status: 0, or 2 when there is a key file already, and for wrong usage.
-
-Example:
-  relay keygen && relay register some_agent --relay https://relay.example
-`;
-
-const OPTIONS = {
-  key: { type: "string" },
-  passphrase: { type: "boolean" },
-  force: { type: "boolean" },
-  json: { type: "boolean" },
-} as const;
-
-/** `relay keygen`. */
-export const keygen: Verb = {
-  name: "keygen",
-  summary: "make a key pair and keep it in a key file",
-  help,
-  options: OPTIONS,
-  async run(args, host) {
-    const { values } = parseOptions(args, OPTIONS, 0);
-    const path = keyLocation(host, values.key)?.path;
+Printed are the address and the word name it derives; the private key is never printed.`,
+  options: {
+    key: option("FILE", "where to keep it"),
+    passphrase: flag(
+      "encrypt the key (scrypt, XChaCha20-Poly1305). The passphrase is asked for on the terminal; " +
+        "a program gives it in RELAY_KEY_PASSPHRASE, or in a file that RELAY_KEY_PASSPHRASE_FILE " +
+        "names. Without it the key cannot be had back",
+    ),
+    force: flag("replace a key file that exists; its key cannot be had back"),
+    json: flag('print {"address": ..., "word_name": ..., "key_file": ...}'),
+  },
+  exit: "0, or 2 when there is a key file already, and for wrong usage",
+  example: "relay keygen && relay register some_agent --relay https://relay.example",
+  async run({ host, values, print }) {
+    const path = keyPath(host, values.key);
     if (path === undefined) {
       const advice = "there is no home folder for a key file: choose a place with --key FILE";
-      throw new InputError(advice, "usage");
+      throw new UsageError(advice);
     }
     const passphrase = values.passphrase ? await askPassphrase(host, true) : undefined;
     const keys = generateKeyPair();
@@ -60,16 +42,9 @@ export const keygen: Verb = {
           "it with --force; its key cannot be had back then",
       );
     }
-    const made = {
-      address: keys.address,
-      word_name: wordName(keys.publicKey),
-      key_file: path,
-    };
-    await host.stdout(
-      values.json
-        ? `${JSON.stringify(made)}\n`
-        : `address    ${made.address}\nword name  ${made.word_name}\nkey file   ${path}\n`,
-    );
-    return ExitCode.passed;
+    const { address } = keys;
+    const word_name = wordName(keys.publicKey);
+    const words = printFields({ address, "word name": word_name, "key file": path });
+    await print({ address, word_name, key_file: path }, words);
   },
-};
+});

@@ -1,3 +1,5 @@
+import { DMARC_POLICIES, type DmarcPolicy, type FindingState } from "../mail/check_records.ts";
+import { parseDomainName } from "../mail/domain_name.ts";
 import {
   type CheckedRecord,
   checkRecord,
@@ -5,59 +7,21 @@ import {
   type MailDomain,
   type PlannedRecord,
 } from "../mail/domain_records.ts";
-import { type Finding, type FindingState, FINE, missing } from "../mail/finding.ts";
+import { parseIpRange } from "../mail/ip_range.ts";
+import { dkimRecord, MIN_DKIM_KEY_BITS, readDkimKey } from "../node/dkim_key.ts";
 import type { DnsServer } from "../node/dns_exchange.ts";
 import { askDns, chooseDnsServers } from "./ask_dns.ts";
-import { ExitCode } from "./exit_code.ts";
+import { ExitCode, InputError, UsageError } from "./failure.ts";
 import type { Host } from "./host.ts";
-import { MAIL_DOMAIN_OPTIONS, readMailDomain } from "./mail_domain_options.ts";
-import { parseOptions } from "./parse_options.ts";
-import { jsonLine } from "./print_fields.ts";
 import { printable } from "./printable.ts";
-import type { Verb } from "./verb.ts";
+import { readWhole } from "./read_input.ts";
+import { defineVerb, flag, list, option, type Values } from "./verb.ts";
 
-const help = `Print the DNS records of a relay's mail domain, and check what is published.
-
-Usage: relay mail dns [DOMAIN] --receives HOST --sends WHO [options]
-
-For operators; DOMAIN is RELAY_MAIL_DOMAIN where it is not given. Each record is fine, missing or
-differs, with why; "unknown" is what the DNS server does not tell. No relay is asked.
-
-Options:
-  --receives HOST   the mail server or provider that takes the domain's mail; several for several
-  --sends WHO       who sends its mail, as SPF has it: include:DOMAIN of a provider, an IP address
-                    or network, mx for the hosts that receive, a:HOST; several for several
-  --dkim-key F      a file with the key that the relay signs with; else RELAY_MAIL_DKIM_KEY. The key
-                    itself is never shown
-  --selector S      the name that it is published under; else RELAY_MAIL_DKIM_SELECTOR
-  --dmarc POLICY    none, quarantine or reject: what is to happen with mail that fails. Without it
-                    any policy that is published is fine, and p=none is printed
-  --report-to A     the e-mail address that DMARC reports go to
-  --server IP       a DNS server, IP:PORT for another port than 53; else RELAY_DNS_SERVERS, else the
-                    system's. Asked over TCP
-  --no-check        print the records, and ask nobody
-  --json            print {"record", "name", "type", "values", "state", "why", "published"}, one a
-                    line; the address of a host that receives has no values
-
-Exit status: 0 when all is fine, 1 when something is missing or different, 2 for wrong usage, 5 when
-a DNS server does not tell and the rest is fine.
-
-Example:
-  relay mail dns agents.example.org --receives mx.example.org --sends include:spf.example.net \\
-    --dkim-key dkim.pem --selector relay1 --report-to dmarc@example.org
-`;
-
-const OPTIONS = {
-  ...MAIL_DOMAIN_OPTIONS,
-  server: { type: "string", multiple: true },
-  "no-check": { type: "boolean" },
-  json: { type: "boolean" },
-} as const;
-
+const MAX_HOSTS = 20;
 /** Of what DNS gives, which strangers may have written. */
 const MAX_SHOWN_CHARACTERS = 1_000;
 const MAX_SHOWN_RECORDS = 10;
-const TITLES: Readonly<Record<RecordName, string>> = {
+const TITLES: Readonly<Record<PlannedRecord["record"], string>> = {
   mx: "MX",
   address: "Address",
   spf: "SPF",
@@ -66,11 +30,9 @@ const TITLES: Readonly<Record<RecordName, string>> = {
   dmarc_reports: "DMARC reports",
 };
 
-type RecordName = PlannedRecord["record"] | "address";
-
 /** What is printed of a record. */
 interface ShownRecord {
-  record: RecordName;
+  record: PlannedRecord["record"];
   name: string;
   type: string;
   values: readonly string[];
@@ -79,25 +41,72 @@ interface ShownRecord {
   published: readonly string[] | null;
 }
 
+const OPTIONS = {
+  receives: list(
+    "HOST",
+    "the mail server or provider that takes the domain's mail; several for several",
+    domainName,
+  ),
+  sends: list(
+    "WHO",
+    "who sends its mail, as SPF has it: include:DOMAIN of a provider, an IP address or network, mx " +
+      "for the hosts that receive, a:HOST; several for several",
+    mechanism,
+  ),
+  "dkim-key": option(
+    "F",
+    "a file with the key that the relay signs with; else RELAY_MAIL_DKIM_KEY. The key itself is " +
+      "never shown",
+  ),
+  selector: option("S", "the name that it is published under; else RELAY_MAIL_DKIM_SELECTOR"),
+  dmarc: option(
+    "POLICY",
+    "none, quarantine or reject: what is to happen with mail that fails. Without it any policy " +
+      "that is published is fine, and p=none is printed",
+    dmarcPolicy,
+  ),
+  "report-to": option("A", "the e-mail address that DMARC reports go to", reportAddress),
+  server: list(
+    "IP",
+    "a DNS server, IP:PORT for another port than 53; else RELAY_DNS_SERVERS, else the system's. " +
+      "Asked over TCP",
+  ),
+  "no-check": flag("print the records, and ask nobody"),
+  json: flag(
+    'print {"record", "name", "type", "values", "state", "why", "published"}, one a line; the ' +
+      "address of a host that receives has no values",
+  ),
+};
+
 /** `relay mail dns`. */
-export const mailDns: Verb = {
+export const mailDns = defineVerb({
   name: "mail dns",
   summary: "print and check the DNS records of a mail domain",
-  help,
+  args: "[DOMAIN]",
+  usage: "[DOMAIN] --receives HOST --sends WHO [options]",
+  about: `
+For operators; DOMAIN is RELAY_MAIL_DOMAIN where it is not given. Each record is fine, missing or
+differs, with why; "unknown" is what the DNS server does not tell. No relay is asked.`,
   options: OPTIONS,
-  async run(args, host) {
-    const { values, positionals } = parseOptions(args, OPTIONS, 1);
-    const plan = await readMailDomain(host, values, positionals[0]);
+  exit: `0 when all is fine, 1 when something is missing or different, 2 for wrong usage, 5 when
+a DNS server does not tell and the rest is fine`,
+  example:
+    `relay mail dns agents.example.org --receives mx.example.org --sends include:spf.example.net \\
+    --dkim-key dkim.pem --selector relay1 --report-to dmarc@example.org`,
+  async run({ host, values, args: [domain], print }) {
+    const plan = await readMailDomain(host, values, domain);
     const servers = values["no-check"] ? null : chooseDnsServers(
       host,
       values.server ?? [host.env("RELAY_DNS_SERVERS") ?? ""].filter((text) => text !== ""),
     );
     const shown = await lookAt(host, plan, servers);
-    await host.stdout(values.json ? shown.map(jsonLine).join("") : shown.map(inWords).join("\n"));
+    for (const [index, record] of shown.entries()) {
+      await print(record, `${index === 0 ? "" : "\n"}${inWords(record)}`);
+    }
     if (!values.json && plan.dkim === null) await host.stdout(`\n${WITHOUT_KEY}`);
     return exitCode(shown);
   },
-};
+});
 
 const WITHOUT_KEY =
   "DKIM: not looked at, for there is no --dkim-key. Mail that nobody signs lands " +
@@ -109,41 +118,14 @@ async function lookAt(
   plan: MailDomain,
   servers: readonly DnsServer[] | null,
 ): Promise<ShownRecord[]> {
-  const [mx, ...others] = await Promise.all(
-    domainRecords(plan).map(async (planned) => {
-      const { record, name, type, values } = planned;
-      const found = servers === null
-        ? { state: null, why: null, published: null }
-        : boundedAnswer(checkRecord(planned, await askDns(host, servers, name, type)));
-      return { record, name, type, values, ...found };
-    }),
-  );
-  if (servers === null) return [mx!, ...others];
-  const addresses = plan.receives.map((name) => findAddress(host, servers, name));
-  return [mx!, ...await Promise.all(addresses), ...others];
-}
-
-/** Whether a host that takes mail can be found. */
-async function findAddress(
-  host: Host,
-  servers: readonly DnsServer[],
-  name: string,
-): Promise<ShownRecord> {
-  const answers = await Promise.all([
-    askDns(host, servers, name, "A"),
-    askDns(host, servers, name, "AAAA"),
-  ]);
-  const published = answers.flatMap((answer) => "code" in answer ? [] : answer.records.map(String));
-  const isUnknown = answers.some((answer) =>
-    "code" in answer && !/^E(?:NOTFOUND|NODATA)$/.test(answer.code)
-  );
-  const finding: Finding = published.length > 0
-    ? FINE
-    : isUnknown
-    ? { state: "unknown", why: "the DNS server did not tell" }
-    : missing("the host has no address, so that no mail reaches it");
-  const shown = published.slice(0, MAX_SHOWN_RECORDS);
-  return { record: "address", name, type: "A, AAAA", values: [], ...finding, published: shown };
+  const records = domainRecords(plan).filter(({ values }) => servers !== null || values.length > 0);
+  return await Promise.all(records.map(async (planned) => {
+    const { record, name, types, values } = planned;
+    const shown = { record, name, type: types.join(", "), values };
+    if (servers === null) return { ...shown, state: null, why: null, published: null };
+    const answers = await Promise.all(types.map((type) => askDns(host, servers, name, type)));
+    return { ...shown, ...boundedAnswer(checkRecord(planned, answers)) };
+  }));
 }
 
 function boundedAnswer({ published, ...finding }: CheckedRecord): CheckedRecord {
@@ -170,4 +152,99 @@ function exitCode(shown: readonly ShownRecord[]): ExitCode {
   const has = (state: FindingState) => shown.some((one) => one.state === state);
   if (has("missing") || has("differs")) return ExitCode.false;
   return has("unknown") ? ExitCode.unreachable : ExitCode.passed;
+}
+
+type DomainValues = Values<typeof OPTIONS>;
+
+/**
+ * What an operator says of a mail domain, by options and the relay's own settings.
+ *
+ * @param given the domain, where it is an argument
+ * @throws {InputError} for what is missing or malformed; never with any of the key
+ */
+async function readMailDomain(
+  host: Host,
+  values: DomainValues,
+  given: string | undefined,
+): Promise<MailDomain> {
+  const name = given ?? host.env("RELAY_MAIL_DOMAIN") ?? "";
+  if (name === "") throw new UsageError("which domain? Pass it, or set RELAY_MAIL_DOMAIN");
+  return {
+    domain: domainName(name, "the domain"),
+    receives: required(values.receives, "--receives=HOST says who takes the domain's mail"),
+    sends: required(
+      values.sends,
+      "--sends=WHO says who sends the domain's mail, such as include:spf.provider.example",
+    ),
+    dkim: await readKey(host, values),
+    dmarc: { policy: values.dmarc, reportTo: values["report-to"] },
+  };
+}
+
+function required(given: readonly string[] | undefined, words: string): readonly string[] {
+  if (given === undefined) throw new UsageError(words);
+  if (given.length > MAX_HOSTS) throw new UsageError(`at most ${MAX_HOSTS} hosts`);
+  return [...new Set(given)];
+}
+
+function domainName(text: string, label: string): string {
+  const name = parseDomainName(text);
+  if (name !== null) return name;
+  throw new UsageError(`${label} must be a name such as mail.example.org; other alphabets as xn--`);
+}
+
+/** As SPF writes it: a bare address is one that sends. */
+function mechanism(text: string): string {
+  const lower = text.toLowerCase();
+  const [, kind, value] = /^(include|a|mx|ip4|ip6):(.+)$/.exec(lower) ?? [];
+  const range = parseIpRange(kind === "ip4" || kind === "ip6" ? value! : lower);
+  if (range !== null && (kind === undefined || kind === `ip${range.version}`)) {
+    return `ip${range.version}:${value ?? lower}`;
+  }
+  if (lower === "mx" || lower === "a") return lower;
+  // Names of providers may begin with an underscore.
+  const bare = value?.replaceAll(/(?<=^|\.)_/g, "");
+  if (kind !== undefined && kind !== "ip4" && kind !== "ip6" && parseDomainName(bare!) !== null) {
+    return `${kind}:${value!.replace(/\.$/, "")}`;
+  }
+  throw new UsageError(
+    "--sends takes include:DOMAIN, an IP address or network, mx, a:HOST or mx:DOMAIN",
+  );
+}
+
+async function readKey(host: Host, values: DomainValues): Promise<MailDomain["dkim"]> {
+  const file = values["dkim-key"];
+  const key = file === undefined
+    ? host.env("RELAY_MAIL_DKIM_KEY") ?? ""
+    : new TextDecoder().decode(await readWhole(host, file));
+  const selector = values.selector ?? host.env("RELAY_MAIL_DKIM_SELECTOR");
+  if (file === undefined && key === "") {
+    if (values.selector === undefined) return null;
+    throw new UsageError("--selector goes with --dkim-key");
+  }
+  const name = selector === undefined ? null : parseDomainName(selector, 1);
+  if (name === null) {
+    throw new UsageError("--selector=S is the label that the DKIM key is published under");
+  }
+  const privateKeyPem = readDkimKey(key.trim());
+  if (privateKeyPem !== null) return { selector: name, text: dkimRecord(privateKeyPem) };
+  throw new InputError(
+    `the DKIM key must be an RSA key of at least ${MIN_DKIM_KEY_BITS} bits, as PKCS#8 PEM or base64 of ` +
+      "its DER",
+  );
+}
+
+function dmarcPolicy(text: string): DmarcPolicy {
+  const policy = DMARC_POLICIES.find((one) => one === text.toLowerCase());
+  if (policy !== undefined) return policy;
+  throw new UsageError("--dmarc takes none, quarantine or reject");
+}
+
+/** What ends a URI or a tag of the record is none. */
+function reportAddress(text: string): string {
+  const at = text.lastIndexOf("@");
+  const isOne = /^[A-Za-z0-9._+-]{1,64}$/.test(text.slice(0, Math.max(at, 0))) &&
+    parseDomainName(text.slice(at + 1)) !== null;
+  if (isOne) return text;
+  throw new UsageError("--report-to takes one e-mail address, such as dmarc@example.org");
 }

@@ -1,44 +1,77 @@
 import { AnswerError } from "../client/answer_error.ts";
-import type { Failure } from "../client/connection.ts";
+import { type Failure, isFailure } from "../client/connection.ts";
 import { decodeInboundSecret, MIN_INBOUND_SECRET_BYTES } from "../client/inbound_secret.ts";
 import { type InjectedMail, injectMail } from "../client/inject_mail.ts";
 import { RefusalError } from "../client/refusal_error.ts";
 import { isPassing } from "../client/retry_rules.ts";
-import { RELAY_OPTIONS, RELAY_OPTIONS_HELP, relayOptions } from "./connect.ts";
-import { Sysexit } from "./exit_code.ts";
-import { isFailure } from "./failure.ts";
+import { joinBytes } from "../join_bytes.ts";
+import { RELAY_OPTIONS, relayOptions } from "./connect.ts";
 import type { Host } from "./host.ts";
-import { InputError } from "./input_error.ts";
-import { parseOptions } from "./parse_options.ts";
-import { jsonLine } from "./print_fields.ts";
+import { InputError, UsageError } from "./failure.ts";
 import { printable } from "./printable.ts";
 import { readInput, readWhole } from "./read_input.ts";
-import { MessageTooLarge, readMessage } from "./read_message.ts";
-import type { Verb } from "./verb.ts";
+import { type Call, defineVerb, flag, list, option } from "./verb.ts";
 
-const help = `Hand a received e-mail to the relay.
+/** What mail servers know in place of the other verbs' exit codes (sysexits.h). */
+const Sysexit = {
+  ok: 0,
+  /** Wrong usage. */
+  usage: 64,
+  /** The message or the envelope is too large or malformed. */
+  dataError: 65,
+  /** No recipient has an inbox that takes it. */
+  noUser: 67,
+  /** It may work later. */
+  tempFail: 75,
+  /** The relay does not take the signature. */
+  noPermission: 77,
+  /** No secret, no relay, or a relay that takes no mail in. */
+  config: 78,
+} as const;
 
-Usage: relay mail inject --from=ADDRESS [options] [--] RECIPIENT... < message
+type Sysexit = typeof Sysexit[keyof typeof Sysexit];
 
+const MAX_RECIPIENTS = 100;
+/** What SMTP allows of a name; longer ones are a stranger's play, and no reason to refuse the mail. */
+const MAX_HELO_CHARACTERS = 255;
+/** What a relay takes of one message, unless its operator says otherwise. */
+const MAX_MESSAGE_BYTES = 25 * 1024 * 1024;
+const MAX_SEPARATOR_BYTES = 1024;
+const LF = 10;
+
+const OPTIONS = {
+  from: option("=ADDRESS", "the envelope sender; empty for a bounce"),
+  to: list(
+    "=ADDRESS",
+    "an envelope recipient, as RECIPIENT; one a call, so that each has an exit status of its " +
+      "own; up to 100 in all",
+  ),
+  "client-ip": option(
+    "=IP",
+    "who delivered it to the mail server; SPF is checked against it. Empty or " +
+      '"unknown": nobody knows',
+  ),
+  helo: option("=NAME", "what that client called itself"),
+  "secret-file": option("F", "a file that holds the secret"),
+  message: option("F", "the message, in place of standard input"),
+  defer: flag("75 in place of 77 and 78: mail waits until they are set right"),
+  ...RELAY_OPTIONS,
+  json: flag('print {"accepted": [...], "rejected": [{"address", "code"}]}'),
+};
+
+/** `relay mail inject`. */
+export const mailInject = defineVerb({
+  name: "mail inject",
+  summary: "hand a received e-mail to the relay",
+  args: "[RECIPIENT...]",
+  usage: "--from=ADDRESS [options] [--] RECIPIENT... < message",
+  about: `
 For the operator's mail server, which pipes the message as received; docs/mail.md has the lines for
 exim4 and postfix. It is signed with the secret that the relay knows as RELAY_MAIL_INBOUND_SECRET,
 which this command takes from the same variable, or from a file. The same message twice is stored
-once. A line "From ..." of mailbox files before the message is left out.
-
-Options:
-  --from=ADDRESS    the envelope sender; empty for a bounce
-  --to=ADDRESS      an envelope recipient, as RECIPIENT; one a call, so that each has an exit
-                    status of its own; up to 100 in all
-  --client-ip=IP    who delivered it to the mail server; SPF is checked against it. Empty or
-                    "unknown": nobody knows
-  --helo=NAME       what that client called itself
-  --secret-file F   a file that holds the secret
-  --message F       the message, in place of standard input
-  --defer           75 in place of 77 and 78: mail waits until they are set right
-${RELAY_OPTIONS_HELP}
-  --json            print {"accepted": [...], "rejected": [{"address", "code"}]}
-
-Exit status: 0 when every recipient has it; else as mail servers know it (sysexits.h), with one line
+once. A line "From ..." of mailbox files before the message is left out.`,
+  options: OPTIONS,
+  exit: `0 when every recipient has it; else as mail servers know it (sysexits.h), with one line
 that says why. Several that fare differently are tried singly, and named in the line: 75 when one of
 them is to be tried again, else 67.
   64  wrong usage
@@ -46,55 +79,25 @@ them is to be tried again, else 67.
   67  a recipient has no inbox here that takes it
   75  try again: no answer, 408, 429 or 5xx
   77  the relay does not take the signature: another secret, or a wrong clock
-  78  no secret, no relay, or a relay that takes no mail in
-
-Example:
-  relay mail inject --from="$SENDER" --client-ip="$CLIENT" -- "$RECIPIENT" < message.eml
-`;
-
-const OPTIONS = {
-  from: { type: "string" },
-  to: { type: "string", multiple: true },
-  "client-ip": { type: "string" },
-  helo: { type: "string" },
-  "secret-file": { type: "string" },
-  message: { type: "string" },
-  defer: { type: "boolean" },
-  ...RELAY_OPTIONS,
-} as const;
-
-const MAX_RECIPIENTS = 100;
-/** What SMTP allows of a name; longer ones are a stranger's play, and no reason to refuse the mail. */
-const MAX_HELO_CHARACTERS = 255;
-
-/** `relay mail inject`. */
-export const mailInject: Verb = {
-  name: "mail inject",
-  summary: "hand a received e-mail to the relay",
-  help,
-  options: OPTIONS,
-  async run(args, host) {
-    let isDeferring = args.includes("--defer");
-    try {
-      const { values, positionals } = parseOptions(args, OPTIONS, MAX_RECIPIENTS);
-      isDeferring = values.defer === true;
-      const { result, code } = await inject(values, positionals, host);
-      if (values.json) await host.stdout(jsonLine(result));
-      else if (code === Sysexit.ok) await host.stdout(`${summaryOf(result)}\n`);
-      if (code !== Sysexit.ok) {
-        await host.stderr(`relay mail inject: ${summaryOf(result)}\n`);
-      }
-      return code;
-    } catch (thrown) {
-      const { code, words } = judge(thrown);
-      await host.stderr(`relay mail inject: ${printable(words)}\n`);
-      const isOperators = code === Sysexit.noPermission || code === Sysexit.config;
-      return isDeferring && isOperators ? Sysexit.tempFail : code;
-    }
+  78  no secret, no relay, or a relay that takes no mail in`,
+  example: `relay mail inject --from="$SENDER" --client-ip="$CLIENT" -- "$RECIPIENT" < message.eml`,
+  async run(call) {
+    const { result, code } = await inject(call);
+    const words = summaryOf(result);
+    const isAccepted = code === Sysexit.ok;
+    if (call.values.json || isAccepted) await call.print(result, `${printable(words)}\n`);
+    if (!isAccepted) await call.tell(words);
+    return code;
   },
-};
+  async fail(thrown, tell, { defer }) {
+    const { code, words } = judge(thrown);
+    await tell(words);
+    const isOperators = code === Sysexit.noPermission || code === Sysexit.config;
+    return defer && isOperators ? Sysexit.tempFail : code;
+  },
+});
 
-type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>["values"];
+type InjectCall = Call<typeof OPTIONS, "[RECIPIENT...]">;
 
 /** What became of the recipients, and what one number can say of all of them. */
 interface Injected {
@@ -102,18 +105,15 @@ interface Injected {
   code: Sysexit;
 }
 
-async function inject(
-  values: Values,
-  positionals: readonly string[],
-  host: Host,
-): Promise<Injected> {
+async function inject(call: InjectCall): Promise<Injected> {
+  const { host, values, args } = call;
   const { from } = values;
-  const to = [...values.to ?? [], ...positionals];
+  const to = [...values.to ?? [], ...args];
   if (from === undefined || to.length === 0) {
-    throw new InputError("--from=ADDRESS and a RECIPIENT say whom it is from and for", "usage");
+    throw new UsageError("--from=ADDRESS and a RECIPIENT say whom it is from and for");
   }
-  if (to.length > MAX_RECIPIENTS) throw new InputError("at most 100 recipients", "usage");
-  const { options, secret } = await settings(values, host);
+  if (to.length > MAX_RECIPIENTS) throw new UsageError("at most 100 recipients");
+  const options = await settings(call);
   const message = await readMessage(readInput(host, values.message));
   const sender = {
     from,
@@ -121,13 +121,13 @@ async function inject(
     client_helo: values.helo?.slice(0, MAX_HELO_CHARACTERS) || undefined,
   };
   try {
-    const result = await injectMail({ ...options, secret }, { ...sender, to }, message);
+    const result = await injectMail(options, { ...sender, to }, message);
     return { result, code: result.rejected.length === 0 ? Sysexit.ok : Sysexit.noUser };
   } catch (thrown) {
     if (to.length === 1 || !isOfSome(thrown)) throw thrown;
     return await injectSingly(to, (one) => {
       const envelope = { ...sender, to: [one] };
-      return injectMail({ ...options, secret, retryForMs: 0 }, envelope, message);
+      return injectMail({ ...options, retryForMs: 0 }, envelope, message);
     });
   }
 }
@@ -167,16 +167,24 @@ async function injectSingly(
 }
 
 /** What the operator sets; what is wrong with it is the operator's to set right. */
-async function settings(values: Values, host: Host) {
+async function settings(call: InjectCall) {
   try {
-    const { onRetry: _, ...options } = relayOptions(host, "mail inject", values);
-    return { options, secret: await readSecret(host, values["secret-file"]) };
+    const { onRetry: _, ...options } = relayOptions(call);
+    return { ...options, secret: await readSecret(call.host, call.values["secret-file"]) };
   } catch (thrown) {
-    throw thrown instanceof InputError ? new SettingsError(thrown.message) : thrown;
+    throw thrown instanceof InputError ? new InjectError(Sysexit.config, thrown.message) : thrown;
   }
 }
 
-class SettingsError extends Error {}
+/** What ends with a code of its own. */
+class InjectError extends Error {
+  readonly code: Sysexit;
+
+  constructor(code: Sysexit, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
 
 async function readSecret(host: Host, file: string | undefined): Promise<string> {
   const text = file === undefined
@@ -190,9 +198,41 @@ async function readSecret(host: Host, file: string | undefined): Promise<string>
   }
   if (decodeInboundSecret(secret) !== null) return secret;
   throw new InputError(
-    `the secret must be base64 of at least ${MIN_INBOUND_SECRET_BYTES} bytes, with or without whsec_ ` +
-      "before it",
+    `the secret must be base64 of at least ${MIN_INBOUND_SECRET_BYTES} bytes, with or without ` +
+      "whsec_ before it",
   );
+}
+
+/**
+ * A message as a mail server pipes it, without the `From ` line of mailboxes that some put before it.
+ *
+ * @throws {InjectError} as soon as it has more bytes than a relay takes; the rest is not read
+ */
+async function readMessage(
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const read: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of chunks) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MAX_MESSAGE_BYTES + MAX_SEPARATOR_BYTES) throw tooLarge();
+    read.push(chunk);
+  }
+  const message = withoutSeparator(joinBytes(read) as Uint8Array<ArrayBuffer>);
+  if (message.length > MAX_MESSAGE_BYTES) throw tooLarge();
+  return message;
+}
+
+function tooLarge(): InjectError {
+  const words = `the message has over ${MAX_MESSAGE_BYTES} bytes, more than a relay takes`;
+  return new InjectError(Sysexit.dataError, words);
+}
+
+/** `From sender date` is the separator of mailbox files (RFC 4155); a header has a colon behind From. */
+function withoutSeparator(message: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const isSeparator = new TextDecoder("latin1").decode(message.subarray(0, 5)) === "From ";
+  const end = isSeparator ? message.subarray(0, MAX_SEPARATOR_BYTES).indexOf(LF) : -1;
+  return end < 0 ? message : message.subarray(end + 1);
 }
 
 /** Mail servers write other words where there was no client. */
@@ -204,9 +244,8 @@ function addressOf(text: string | undefined): string | undefined {
 function judge(thrown: unknown): { code: Sysexit; words: string } {
   if (isFailure(thrown)) return { code: failureCode(thrown), words: wordsOf(thrown) };
   const words = thrown instanceof Error ? thrown.message : String(thrown);
-  if (thrown instanceof MessageTooLarge) return { code: Sysexit.dataError, words };
-  if (thrown instanceof SettingsError) return { code: Sysexit.config, words };
-  if (thrown instanceof InputError && thrown.isUsage) return { code: Sysexit.usage, words };
+  if (thrown instanceof InjectError) return { code: thrown.code, words };
+  if (thrown instanceof UsageError) return { code: Sysexit.usage, words };
   return { code: Sysexit.tempFail, words };
 }
 
@@ -247,5 +286,5 @@ function summaryOf({ accepted, rejected }: InjectedMail): string {
     ...(accepted.length === 0 ? [] : [`accepted ${accepted.join(", ")}`]),
     ...(refused.length === 0 ? [] : [`rejected ${refused.join(", ")}`]),
   ];
-  return printable(parts.join("; "));
+  return parts.join("; ");
 }

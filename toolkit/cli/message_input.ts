@@ -1,8 +1,9 @@
+import { joinBytes } from "../join_bytes.ts";
 import { JsonError } from "../json_error.ts";
 import type { JsonValue } from "../json_value.ts";
-import { MAX_JSON_DEPTH, parseStrict } from "../parse_strict.ts";
-import { InputError } from "./input_error.ts";
-import { joinBytes } from "../node/read_file.ts";
+import { listedMessages, MAX_LIST_DEPTH } from "../listed_messages.ts";
+import { parseStrict } from "../parse_strict.ts";
+import { InputError } from "./failure.ts";
 
 /** One entry of an input: a value that should be a message, or why it is not even JSON. */
 export type InputEntry =
@@ -16,65 +17,72 @@ export interface MessageInput {
   readonly entries: AsyncIterable<InputEntry> | Iterable<InputEntry>;
 }
 
-/** The deepest body, inside a message, an array and `{"messages":...}`. */
-const MAX_DEPTH = MAX_JSON_DEPTH + 3;
+const LINE_FEED = 0x0a;
+const SPACES = new Set([0x20, 0x09, LINE_FEED, 0x0d]);
+const LEFT_BRACKET = 0x5b;
 
 /**
  * Recognises an input: one message, an array of messages, `{"messages":[...]}`, or one message a
  * line (NDJSON), in this order. One message a line is read as a stream, the others whole.
  *
- * @param lines the input, cut into lines
+ * @param chunks the input
  * @throws {InputError} for an empty input, an empty list, or one document that is not strict JSON
  */
-export async function readMessages(lines: AsyncIterable<Uint8Array>): Promise<MessageInput> {
-  const source = lines[Symbol.asyncIterator]();
+export async function readMessages(chunks: AsyncIterable<Uint8Array>): Promise<MessageInput> {
+  const lines = readLines(chunks);
   const seen: Uint8Array[] = [];
-  const line = await nextFilled(source, seen);
-  if (line === undefined) throw new InputError("malformed: the input is empty, it has no message");
-  const first = parseEntry(line);
-
-  if ("value" in first) {
-    const next = await nextFilled(source, seen);
-    if (next === undefined) return documentInput(first);
-    return { isBatch: true, entries: following([first, parseEntry(next)], source) };
-  }
-  // The line is a part of something: of a document of several lines, or a broken message.
-  const mayGoOn = first.error.position?.offset === line.length || startsList(seen);
-  for (;;) {
-    const next = await nextFilled(source, seen);
-    if (next === undefined) return wholeInput(seen);
-    if (!mayGoOn && isObject(parseEntry(next))) {
-      return { isBatch: true, entries: following(seen.filter(isFilled).map(parseEntry), source) };
+  let first: InputEntry | undefined;
+  let isList = false;
+  for (let next = await lines.next(); !next.done; next = await lines.next()) {
+    const line = next.value;
+    seen.push(line);
+    if (!isFilled(line)) continue;
+    if (first === undefined) {
+      first = parseEntry(line);
+      isList = line.find((byte) => !SPACES.has(byte)) === LEFT_BRACKET;
+      // A part of something: of a document of several lines, or a broken message.
+      const mayGoOn = "error" in first && (isList || first.error.position?.offset === line.length);
+      if (mayGoOn) break;
+    } else if ("value" in first || isObject(parseEntry(line))) {
+      return { isBatch: true, entries: following(seen.filter(isFilled).map(parseEntry), lines) };
     }
   }
+  if (first === undefined) throw new InputError("malformed: the input is empty, it has no message");
+  for await (const line of lines) seen.push(line);
+  return wholeInput(seen, isList);
 }
 
-/** The next line that holds more than space; it and those before it are added to `seen`. */
-async function nextFilled(
-  source: AsyncIterator<Uint8Array>,
-  seen: Uint8Array[],
-): Promise<Uint8Array | undefined> {
-  for (let next = await source.next(); !next.done; next = await source.next()) {
-    seen.push(next.value);
-    if (isFilled(next.value)) return next.value;
+/** Cuts a stream of bytes into lines, each with its line feed; memory holds one line at a time. */
+async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void> {
+  let pending: Uint8Array[] = [];
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
+      pending.push(chunk.subarray(start, end + 1));
+      yield joinBytes(pending);
+      pending = [];
+      start = end + 1;
+    }
+    if (start < chunk.length) pending.push(chunk.slice(start));
   }
-  return undefined;
+  if (pending.length > 0) yield joinBytes(pending);
 }
 
-/** An input that ended before its first line made sense by itself. */
-function wholeInput(lines: readonly Uint8Array[]): MessageInput {
+/** An input whose lines do not make sense by themselves, or that has only one. */
+function wholeInput(lines: readonly Uint8Array[], isList: boolean): MessageInput {
   const document = parseEntry(joinBytes(lines));
-  if ("value" in document) return documentInput(document);
-  const entries = lines.filter(isFilled).map(parseEntry);
-  if (!startsList(lines) && entries.some(isObject)) return { isBatch: true, entries };
-  throw new InputError(`malformed: the input is not strict JSON: ${document.error.message}`);
-}
-
-function documentInput(document: { readonly value: JsonValue }): MessageInput {
-  const list = listOf(document.value);
-  if (list === undefined) return { isBatch: false, entries: [document] };
-  if (list.length === 0) throw new InputError("malformed: the list has no message");
-  return { isBatch: true, entries: list.map((value) => ({ value })) };
+  if ("error" in document) {
+    const entries = lines.filter(isFilled).map(parseEntry);
+    if (!isList && entries.some(isObject)) return { isBatch: true, entries };
+    throw new InputError(`malformed: the input is not strict JSON: ${document.error.message}`);
+  }
+  const list = listedMessages(document.value);
+  if (list?.length === 0) throw new InputError("malformed: the list has no message");
+  return list === undefined
+    ? { isBatch: false, entries: [document] }
+    : { isBatch: true, entries: list.map((value) => ({ value })) };
 }
 
 async function* following(
@@ -87,16 +95,9 @@ async function* following(
   }
 }
 
-function listOf(value: JsonValue): JsonValue[] | undefined {
-  if (Array.isArray(value)) return value;
-  if (typeof value !== "object" || value === null || Object.hasOwn(value, "from")) return undefined;
-  const messages = Object.hasOwn(value, "messages") ? value.messages : undefined;
-  return Array.isArray(messages) ? messages : undefined;
-}
-
 function parseEntry(text: Uint8Array): InputEntry {
   try {
-    return { value: parseStrict(text, { maxDepth: MAX_DEPTH }) };
+    return { value: parseStrict(text, { maxDepth: MAX_LIST_DEPTH }) };
   } catch (error) {
     if (error instanceof JsonError) return { error };
     throw error;
@@ -109,14 +110,5 @@ function isObject(entry: InputEntry): boolean {
 }
 
 function isFilled(line: Uint8Array): boolean {
-  return line.some((byte) => !isSpace(byte));
-}
-
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
-}
-
-function startsList(lines: readonly Uint8Array[]): boolean {
-  const text = lines.find(isFilled);
-  return text?.find((byte) => !isSpace(byte)) === 0x5b;
+  return line.some((byte) => !SPACES.has(byte));
 }

@@ -1,18 +1,25 @@
 import { deepStrictEqual as deepEqual, rejects, strictEqual as equal } from "node:assert/strict";
-import { InputError } from "./input_error.ts";
+import { InputError } from "./failure.ts";
 import { type InputEntry, readMessages } from "./message_input.ts";
-import { readLines } from "./read_lines.ts";
 import fc from "../../tests/support/seeded_fast_check.ts";
 
-async function* chunksOf(...chunks: string[]): AsyncGenerator<Uint8Array> {
-  for (const chunk of chunks) yield new TextEncoder().encode(chunk);
+function read(...texts: string[]): ReturnType<typeof readAll> {
+  return readAll(texts.map((text) => new TextEncoder().encode(text)));
 }
 
-async function read(...chunks: string[]): Promise<{ isBatch: boolean; entries: unknown[] }> {
-  const { isBatch, entries } = await readMessages(readLines(chunksOf(...chunks)));
+async function readAll(
+  chunks: Iterable<Uint8Array>,
+): Promise<{ isBatch: boolean; entries: unknown[] }> {
+  const { isBatch, entries } = await readMessages(streamOf(chunks));
   const found: unknown[] = [];
   for await (const entry of entries) found.push(shown(entry));
   return { isBatch, entries: found };
+}
+
+async function* streamOf(
+  chunks: Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield* chunks;
 }
 
 function shown(entry: InputEntry): unknown {
@@ -90,7 +97,7 @@ Deno.test("readMessages() gives messages of lines before the input ends", async 
   async function* endless(): AsyncGenerator<Uint8Array> {
     for (;;) yield new TextEncoder().encode(`{"id":${asked++}}\n`);
   }
-  const { entries } = await readMessages(readLines(endless()));
+  const { entries } = await readMessages(endless());
   const ids: unknown[] = [];
   for await (const entry of entries) {
     ids.push(shown(entry));
@@ -100,14 +107,17 @@ Deno.test("readMessages() gives messages of lines before the input ends", async 
   equal(asked <= 101, true);
 });
 
-Deno.test("readLines() cuts the same lines whatever the chunks are", async () => {
+Deno.test("readMessages() reads the same whatever the chunks are", async () => {
+  const said = (...chunks: Uint8Array[]) => readAll(chunks).catch(String);
+  const piece = fc.constantFrom('{"a":"é"}', "\n", "\r\n", "[", "]", ",", "x");
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.constantFrom("a", "é", "\n", "bc\n")), async (chunks) => {
-      const lines: string[] = [];
-      for await (const line of readLines(chunksOf(...chunks))) {
-        lines.push(new TextDecoder().decode(line));
-      }
-      deepEqual(lines, chunks.join("").match(/[^\n]*\n|[^\n]+/g) ?? []);
+    fc.asyncProperty(fc.array(piece), fc.array(fc.nat(3)), async (pieces, sizes) => {
+      const whole = new TextEncoder().encode(pieces.join(""));
+      const chunks: Uint8Array[] = [];
+      let start = 0;
+      for (const size of sizes) chunks.push(whole.subarray(start, start += size));
+      chunks.push(whole.subarray(start));
+      deepEqual(await said(...chunks), await said(whole));
     }),
   );
 });

@@ -1,12 +1,10 @@
+import { VERSION } from "../version.ts";
 import { completionsVerb } from "./completions.ts";
-import { ExitCode, type Sysexit } from "./exit_code.ts";
-import { describeFailure, failureExitCode, isFailure } from "./failure.ts";
+import { ExitCode, failureOf } from "./failure.ts";
 import { find } from "./find.ts";
 import { hash } from "./hash.ts";
 import type { Host } from "./host.ts";
 import { inbox } from "./inbox.ts";
-import { FileError } from "../node/file_error.ts";
-import { InputError } from "./input_error.ts";
 import { keygen } from "./keygen.ts";
 import { mailDns } from "./mail_dns.ts";
 import { mailInject } from "./mail_inject.ts";
@@ -19,8 +17,7 @@ import { register } from "./register.ts";
 import { resolve } from "./resolve.ts";
 import { send } from "./send.ts";
 import { sign } from "./sign.ts";
-import { VERSION } from "../version.ts";
-import type { Verb } from "./verb.ts";
+import { helpOf, runVerb, type Verb } from "./verb.ts";
 import { verify } from "./verify.ts";
 import { whoami } from "./whoami.ts";
 
@@ -51,46 +48,33 @@ export const VERBS: readonly Verb[] = [
  * @returns the exit code: 0, 1 or 3 as the verb says, 2 for malformed input or usage. 4 when the
  * relay refused, 5 when none could be reached. `mail inject` ends with the codes of mail servers
  */
-export async function run(host: Host): Promise<ExitCode | Sysexit> {
+export async function run(host: Host): Promise<number> {
   const [first, ...rest] = host.args;
   if (first === undefined) {
     await host.stderr(overview());
     return ExitCode.malformed;
   }
-  if (first === "help" || isHelp(first)) return await printHelp(host, rest);
   if (first === "--version") {
     await host.stdout(`relay ${VERSION}\n`);
     return ExitCode.passed;
   }
-  const verb = verbNamed(host.args);
-  if (verb === undefined) {
-    // The first half of a verb, and a question: not a mistake.
-    const isQuestion = rest.length > 0 && rest.every(isHelp) && startsVerb(first);
-    return isQuestion ? await printHelp(host, []) : await refuseVerb(host, host.args);
+  const words = first === "help" ? rest : host.args;
+  const isQuestion = first === "help" || hasFlag(words, isHelp);
+  const asked = isQuestion ? words.filter((word) => !isHelp(word)) : words;
+  const verb = VERBS.find(({ name }) => name.split(" ").every((word, n) => asked[n] === word));
+  if (verb !== undefined && !isQuestion) {
+    return await runOrTell(verb, asked.slice(verb.name.split(" ").length), host);
   }
-  const args = host.args.slice(verb.name.split(" ").length);
-  if (asks(args, isHelp)) return await printHelp(host, host.args);
-  try {
-    return await verb.run(args, host);
-  } catch (thrown) {
-    if (isFailure(thrown)) {
-      const isJson = asks(args, (argument) => argument === "--json");
-      await host.stderr(describeFailure(verb.name, thrown, isJson));
-      return failureExitCode(thrown);
-    }
-    const isInput = thrown instanceof InputError;
-    if (!isInput && !(thrown instanceof FileError)) throw thrown;
-    const hint = isInput && thrown.isUsage
-      ? `'relay ${verb.name} --help' tells how it is used\n`
-      : "";
-    await host.stderr(`relay ${verb.name}: ${printable(thrown.message)}\n${hint}`);
-    return ExitCode.malformed;
+  const [half, ...more] = asked;
+  // Nothing but a question, or one about the first half of verbs: not a mistake.
+  const isOfAll = half === undefined || (startsVerb(half) && more.length === 0);
+  if (isQuestion && (verb !== undefined || isOfAll)) {
+    await host.stdout(verb === undefined ? overview() : helpOf(verb));
+    return ExitCode.passed;
   }
-}
-
-/** The verb that arguments begin with. */
-function verbNamed(args: readonly string[]): Verb | undefined {
-  return VERBS.find(({ name }) => name.split(" ").every((word, index) => args[index] === word));
+  const name = asked.slice(0, startsVerb(half!) ? 2 : 1).join(" ");
+  await host.stderr(`relay: there is no verb '${printable(name)}'\n\n${overview()}`);
+  return ExitCode.malformed;
 }
 
 function startsVerb(word: string): boolean {
@@ -101,30 +85,21 @@ function isHelp(argument: string): boolean {
   return argument === "--help" || argument === "-h";
 }
 
-/** Whether one of a verb's arguments, before `--`, is of a kind. */
-function asks(args: readonly string[], isOfKind: (argument: string) => boolean): boolean {
+/** Whether one of the arguments before `--` is of a kind. */
+function hasFlag(args: readonly string[], isOfKind: (argument: string) => boolean): boolean {
   const end = args.indexOf("--");
   return args.slice(0, end < 0 ? args.length : end).some(isOfKind);
 }
 
-async function printHelp(host: Host, args: readonly string[]): Promise<ExitCode> {
-  const verb = verbNamed(args);
-  if (verb !== undefined) {
-    await host.stdout(verb.help);
-    return ExitCode.passed;
+async function runOrTell(verb: Verb, args: readonly string[], host: Host): Promise<number> {
+  try {
+    return await runVerb(verb, args, host);
+  } catch (thrown) {
+    const isJson = hasFlag(args, (argument) => argument === "--json");
+    const { code, words } = failureOf(verb, thrown, isJson);
+    await host.stderr(words);
+    return code;
   }
-  const [first] = args;
-  if (first !== undefined && !isHelp(first) && !startsVerb(first)) {
-    return await refuseVerb(host, args);
-  }
-  await host.stdout(overview());
-  return ExitCode.passed;
-}
-
-async function refuseVerb(host: Host, args: readonly string[]): Promise<ExitCode> {
-  const name = args.slice(0, startsVerb(args[0]!) ? 2 : 1).join(" ");
-  await host.stderr(`relay: there is no verb '${printable(name)}'\n\n${overview()}`);
-  return ExitCode.malformed;
 }
 
 function overview(): string {

@@ -1,7 +1,8 @@
 import { deepStrictEqual as deepEqual, match, strictEqual as equal } from "node:assert/strict";
-import { InputError } from "./input_error.ts";
+import { InputError } from "./failure.ts";
 import { VERSION } from "../version.ts";
 import { run, VERBS } from "./run.ts";
+import { helpOf } from "./verb.ts";
 import { memoryHost } from "../../tests/toolkit/memory_host.ts";
 
 Deno.test("run() without a verb prints the overview on stderr and is malformed", async () => {
@@ -23,19 +24,27 @@ Deno.test("run() prints the overview on stdout when asked", async () => {
 Deno.test("run() prints the help of each verb, which tells usage and exit status", async () => {
   for (const verb of VERBS) {
     const words = verb.name.split(" ");
-    for (const args of [["help", ...words], [...words, "--help"], [...words, "x", "-h"]]) {
+    const help = helpOf(verb);
+    const questions = [["help", ...words], ["-h", ...words], [...words, "--help"]];
+    for (const args of [...questions, [...words, "x", "-h"]]) {
       const host = memoryHost(args);
       equal(await run(host), 0);
-      equal(host.out, verb.help);
+      equal(host.out, help);
     }
-    match(verb.help, new RegExp(`^Usage: relay ${verb.name}\\b`, "m"));
-    match(verb.help, /^Exit status: 0/m);
-    equal(verb.help.split("\n").filter((line) => line.length > 100).length, 0);
+    match(help, new RegExp(`^Usage: relay ${verb.name}\\b`, "m"));
+    match(help, /^Exit status: 0/m);
+    equal(help.split("\n").filter((line) => line.length > 100).length, 0);
   }
 });
 
+Deno.test("docs/client.md lists the verbs as the overview does", async () => {
+  const text = await Deno.readTextFile(new URL("../../docs/client.md", import.meta.url));
+  const rows = VERBS.map(({ name, summary }) => `| \`${name}\` | ${summary} |\n`);
+  equal(text.includes(`| --- | --- |\n${rows.join("")}\n`), true, rows.join(""));
+});
+
 Deno.test("run() refuses an unknown verb and shows the known ones", async () => {
-  for (const args of [["vrfy"], ["help", "vrfy"]]) {
+  for (const args of [["vrfy"], ["help", "vrfy"], ["--help", "vrfy"], ["vrfy", "-h"]]) {
     const host = memoryHost(args);
     equal(await run(host), 2);
     match(host.err, /^relay: there is no verb 'vrfy'\n/);
@@ -159,7 +168,10 @@ Deno.test("run() lets errors that are no fault of the caller through", async () 
 
 Deno.test("parseOptions() refuses unknown options, missing values and too many arguments", async () => {
   const wrong: [string[], RegExp][] = [
-    [["verify", "--frm", "x"], /Unknown option '--frm'/],
+    [
+      ["name", "--frm", "x"],
+      /Unknown option '--frm': 'relay name' takes --adjectives, --json, --help$/m,
+    ],
     [["verify", "--from"], /'--from <value>' argument missing/],
     [["verify", "--json=yes"], /'--json' does not take an argument/],
     [["verify", "a", "b"], /unexpected argument 'b'/],

@@ -1,11 +1,9 @@
 import { JsonError } from "../json_error.ts";
 import type { JsonObject, JsonValue } from "../json_value.ts";
-import { MAX_JSON_DEPTH, parseStrict } from "../parse_strict.ts";
+import { MAX_LIST_DEPTH } from "../listed_messages.ts";
+import { parseStrict } from "../parse_strict.ts";
 import { AnswerError } from "./answer_error.ts";
 import type { HttpAnswer } from "./attempt.ts";
-
-/** The deepest body, inside a message, a list and the answer. */
-const MAX_DEPTH = MAX_JSON_DEPTH + 3;
 
 /**
  * The JSON of an answer, read as strictly as the relay reads requests.
@@ -14,7 +12,7 @@ const MAX_DEPTH = MAX_JSON_DEPTH + 3;
  */
 export function parseAnswer({ bytes, status }: HttpAnswer): JsonValue {
   try {
-    return parseStrict(bytes, { maxDepth: MAX_DEPTH });
+    return parseStrict(bytes, { maxDepth: MAX_LIST_DEPTH });
   } catch (thrown) {
     if (!(thrown instanceof JsonError)) throw thrown;
     throw malformed(`is no strict JSON: ${thrown.message}`, status);

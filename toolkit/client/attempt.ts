@@ -1,3 +1,4 @@
+import { joinBytes } from "../join_bytes.ts";
 import { AnswerError } from "./answer_error.ts";
 import type { Connection } from "./connection.ts";
 import { MAX_TIMER_MS } from "./clock.ts";
@@ -92,13 +93,7 @@ async function readBytes({ body, status }: Response): Promise<Uint8Array> {
     }
     chunks.push(next.value);
   }
-  const bytes = new Uint8Array(sizeBytes);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
+  return joinBytes(chunks);
 }
 
 function networkError(

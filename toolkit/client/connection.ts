@@ -1,10 +1,16 @@
-import type { AnswerError } from "./answer_error.ts";
+import { AnswerError } from "./answer_error.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import type { NetworkError } from "./network_error.ts";
-import type { RefusalError } from "./refusal_error.ts";
+import { NetworkError } from "./network_error.ts";
+import { RefusalError } from "./refusal_error.ts";
 
 /** Why one try of a request had no success. */
 export type Failure = NetworkError | AnswerError | RefusalError;
+
+/** Whether something is one of them. */
+export function isFailure(thrown: unknown): thrown is Failure {
+  return thrown instanceof RefusalError || thrown instanceof NetworkError ||
+    thrown instanceof AnswerError;
+}
 
 /** A try that failed, and when the next one follows. */
 export interface Retry {

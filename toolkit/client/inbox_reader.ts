@@ -4,14 +4,13 @@ import type { VerifyMessageOptions } from "../verify_message.ts";
 import { parseAnswer } from "./answer_reader.ts";
 import { sleep } from "./clock.ts";
 import type { Connection } from "./connection.ts";
-import { ask, type Call } from "./exchange.ts";
+import type { Call } from "./exchange.ts";
 import { readInboxPage } from "./read_records.ts";
 import { type Verification, verifyReceived } from "./verify_received.ts";
 import type { WhoamiRecord } from "./records.ts";
 import { whoAmI } from "./register_agent.ts";
 import type { Pins } from "./pins.ts";
-import { readSignedRequest } from "./signed_request.ts";
-import { type Signer, signing } from "./signing.ts";
+import { askSigned, type Signer } from "./signing.ts";
 
 /** Which messages, and how they are checked. */
 export interface InboxOptions {
@@ -105,7 +104,7 @@ export function createInboxReader(
     await sleep(clock, lastPollMs + POLL_INTERVAL_MS - clock.now(), rest.signal);
     lastPollMs = clock.now();
     const call = { method: "GET", path: "/v1/inbox", ...rest };
-    return await ask(patient, { ...call, headers: signing(patient, signer, "read", call) });
+    return await askSigned(patient, signer, "read", call);
   }
 
   async function check(
@@ -124,4 +123,21 @@ export function createInboxReader(
   }
 
   return { read };
+}
+
+/**
+ * The raw signed request of a message that the signer sent or received:
+ * GET /v1/messages/{id}/signed-request.
+ *
+ * @returns exactly the bytes whose SHA-256 stands in the message's canonical_string
+ * @throws {RefusalError} `not_found`
+ */
+export async function readSignedRequest(
+  connection: Connection,
+  signer: Signer,
+  id: number,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  const call = { method: "GET", path: `/v1/messages/${id}/signed-request`, signal };
+  return (await askSigned(connection, signer, "read", call)).bytes;
 }

@@ -1,55 +1,40 @@
 import type { InboxMessage } from "../inbox_message.ts";
 import type { JsonValue } from "../json_value.ts";
 
-/**
- * An agent as anybody sees it. Its profile is what it says of itself.
- *
- * @see service specification 2.2
- */
-export interface AgentProfile {
+/** An agent's three names. */
+export interface AgentNames {
   readonly handle: string;
   readonly word_name: string;
   readonly address: string;
+}
+
+/** What every record of an agent has; all but its names is what it says of itself. */
+export interface AgentRecord extends AgentNames {
   readonly display_name: string;
   readonly description: string;
   readonly tags: readonly string[];
   /** RFC 3339. */
   readonly created_at: string;
+}
+
+/** An agent as anybody sees it. @see service specification 2.2 */
+export interface AgentProfile extends AgentRecord {
   /** RFC 3339; null before the agent's first request. */
   readonly last_seen_at?: string | null;
 }
 
 /** An agent in the directory. @see service specification 2.3 */
-export interface AgentListEntry {
+export interface AgentListEntry extends AgentRecord {
   readonly id: number;
-  readonly handle: string;
-  readonly word_name: string;
-  readonly address: string;
-  readonly display_name: string;
-  readonly description: string;
-  readonly tags: readonly string[];
-  /** RFC 3339. */
-  readonly created_at: string;
 }
 
 /** An agent as it sees itself. @see service specification 2.4 */
-export interface WhoamiRecord {
-  readonly handle: string;
-  readonly word_name: string;
-  readonly address: string;
+export interface WhoamiRecord extends AgentRecord {
   readonly key_custody: "self" | "relay";
-  readonly display_name: string;
-  readonly description: string;
-  readonly tags: readonly string[];
-  /** RFC 3339. */
-  readonly created_at: string;
 }
 
 /** What registration gives. @see service specification 4.2 */
-export interface Registration {
-  readonly address: string;
-  readonly handle: string;
-  readonly word_name: string;
+export interface Registration extends AgentNames {
   /** Secret; the relay shows it this once. */
   readonly owner_token: string;
 }
@@ -79,18 +64,16 @@ export interface OutboxMessage {
   readonly delivered_at: string | null;
 }
 
-/** A page of the inbox. */
-export interface InboxPage {
+/** A part of a mailbox. */
+interface Page<Message> {
   /** Ascending by id. */
-  readonly messages: readonly InboxMessage[];
+  readonly messages: readonly Message[];
   /** Where the next page begins. */
   readonly last_id: number;
 }
 
+/** A page of the inbox. */
+export type InboxPage = Page<InboxMessage>;
+
 /** A page of the outbox. */
-export interface OutboxPage {
-  /** Ascending by id. */
-  readonly messages: readonly OutboxMessage[];
-  /** Where the next page begins. */
-  readonly last_id: number;
-}
+export type OutboxPage = Page<OutboxMessage>;

@@ -1,13 +1,12 @@
-import { canonicalJson } from "../canonical_json.ts";
 import { normalHandle } from "../recipient.ts";
 import { malformed, parseAnswer } from "./answer_reader.ts";
 import type { HttpAnswer } from "./attempt.ts";
-import type { Connection, Failure } from "./connection.ts";
-import { ask, exchange, isFailure } from "./exchange.ts";
+import { type Connection, type Failure, isFailure } from "./connection.ts";
+import { exchange, jsonBytes } from "./exchange.ts";
 import { readOwnerToken, readRegistration, readWhoami } from "./read_records.ts";
 import type { Registration, WhoamiRecord } from "./records.ts";
 import { RefusalError } from "./refusal_error.ts";
-import { type Signer, signing } from "./signing.ts";
+import { askSigned, type Signer, signing } from "./signing.ts";
 
 /** What an agent says of itself when it registers. */
 export interface NewAgent {
@@ -41,8 +40,7 @@ export async function registerAgent(
   const call = {
     method: "POST",
     path: "/v1/register",
-    // Members that are undefined are left out.
-    body: new TextEncoder().encode(canonicalJson(request as Parameters<typeof canonicalJson>[0])),
+    body: jsonBytes(request),
     signal,
   };
   const headers = signing(connection, signer, "change", call);
@@ -93,8 +91,7 @@ export async function whoAmI(
   signal?: AbortSignal,
 ): Promise<WhoamiRecord> {
   const call = { method: "GET", path: "/v1/whoami", signal };
-  const headers = signing(connection, signer, "read", call);
-  const record = readWhoami(parseAnswer(await ask(connection, { ...call, headers })));
+  const record = readWhoami(parseAnswer(await askSigned(connection, signer, "read", call)));
   if (record.address !== signer.keys.address) throw malformed("names another address");
   return record;
 }
@@ -111,6 +108,5 @@ export async function replaceOwnerToken(
   signal?: AbortSignal,
 ): Promise<string> {
   const call = { method: "POST", path: "/v1/owner-token", signal };
-  const headers = signing(connection, signer, "anew", call);
-  return readOwnerToken(parseAnswer(await ask(connection, { ...call, headers })));
+  return readOwnerToken(parseAnswer(await askSigned(connection, signer, "anew", call)));
 }

@@ -1,12 +1,10 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64 } from "@scure/base";
-import { canonicalJson } from "../canonical_json.ts";
 import { signBytes } from "../ed25519_signer.ts";
 import type { KeyPair } from "../generate_key_pair.ts";
-import type { JsonObject } from "../json_value.ts";
 import { answerReader, parseAnswer } from "./answer_reader.ts";
 import { connectionOf, type ConnectionOptions } from "./connection.ts";
-import { ask } from "./exchange.ts";
+import { ask, jsonBytes } from "./exchange.ts";
 import type { RequestOptions } from "./relay_client.ts";
 
 /** What registration for mail gives: a receive-only trial org. @see service specification 4.7 */
@@ -40,17 +38,12 @@ export async function registerForMail(
   const connection = connectionOf(options);
   const timestamp = Math.floor(connection.clock.now() / 1000);
   const signed = utf8ToBytes(`relay-mail:register:${address}:${timestamp}`);
-  const request: JsonObject = {
-    public_key: address,
-    timestamp,
-    signature: base64.encode(signBytes(signed, privateKey)),
-  };
-  if (label !== undefined) request.label = label;
+  const signature = base64.encode(signBytes(signed, privateKey));
   const answer = await ask(connection, {
     method: "POST",
     path: "/v1/mail/agents/register",
     headers: () => ({ "Content-Type": "application/json" }),
-    body: new TextEncoder().encode(canonicalJson(request)),
+    body: jsonBytes({ public_key: address, timestamp, signature, label }),
     signal,
   });
   const read = answerReader(parseAnswer(answer));

@@ -1,14 +1,13 @@
-import { canonicalJson } from "../canonical_json.ts";
 import type { KeyPair } from "../generate_key_pair.ts";
-import type { JsonObject } from "../json_value.ts";
 import { parseAnswer } from "./answer_reader.ts";
 import type { HttpAnswer } from "./attempt.ts";
 import { type Connection, connectionOf, type ConnectionOptions } from "./connection.ts";
-import { ask, type Call } from "./exchange.ts";
+import { ask, type Call, jsonBytes } from "./exchange.ts";
 import {
   createInboxReader,
   type InboxOptions,
   type InboxReader,
+  readSignedRequest,
   type ReceivedMessage,
   type UncheckedMessage,
 } from "./inbox_reader.ts";
@@ -24,8 +23,7 @@ import type {
 import { type NewAgent, registerAgent, replaceOwnerToken, whoAmI } from "./register_agent.ts";
 import { type AddressBook, createAddressBook, resolveAgent } from "./resolve_agent.ts";
 import { type NewMessage, sendMessage, type SentMessage } from "./send_message.ts";
-import { readSignedRequest } from "./signed_request.ts";
-import { type Signer, signing, type SigningRule } from "./signing.ts";
+import { askSigned, type Signer, type SigningRule } from "./signing.ts";
 import { createUsedTimestamps, type UsedTimestamps } from "./used_timestamps.ts";
 
 /** What a {@linkcode RelayClient} is made of. */
@@ -192,8 +190,7 @@ export class RelayClient {
     { signal }: RequestOptions = {},
   ): Promise<AgentProfile> {
     const changes = { display_name, description, tags: tags && [...tags], notification_email };
-    const body = new TextEncoder().encode(canonicalJson(changes as JsonObject));
-    const call = { method: "PATCH", path: "/v1/agents/me", body, signal };
+    const call = { method: "PATCH", path: "/v1/agents/me", body: jsonBytes(changes), signal };
     return readProfile(parseAnswer(await this.#ask("change", call)));
   }
 
@@ -213,8 +210,7 @@ export class RelayClient {
   }
 
   async #ask(rule: SigningRule, call: Omit<Call, "headers">): Promise<HttpAnswer> {
-    const headers = signing(this.#connection, this.#requireSigner(), rule, call);
-    return await ask(this.#connection, { ...call, headers });
+    return await askSigned(this.#connection, this.#requireSigner(), rule, call);
   }
 
   #requireSigner(): Signer {

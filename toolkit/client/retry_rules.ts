@@ -24,11 +24,6 @@ function isPassingStatus(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status !== 501);
 }
 
-/** Whether the request may have been carried out although the try failed. */
-export function leavesUnclear(failure: Failure): boolean {
-  return failure.mayHaveHappened;
-}
-
 /**
  * How long to wait before the next try: as long as the relay says, at least 100 ms. If it says
  * nothing, twice as long each time, up to 10 s. Half of that is random, so that clients do not all

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { AnswerError } from "./answer_error.ts";
 import { NetworkError } from "./network_error.ts";
 import { RefusalError } from "./refusal_error.ts";
-import { backoffMs, isPassing, leavesUnclear } from "./retry_rules.ts";
+import { backoffMs, isPassing } from "./retry_rules.ts";
 
 const refused = (status: number, code: string, retryAfterMs?: number) =>
   new RefusalError(code, "no", { status, retryAfterMs, requestId: undefined });
@@ -42,14 +42,14 @@ Deno.test("isPassing() tells what may go better later", () => {
   for (const failure of lasting) assert.equal(isPassing(failure), false, failure.message);
 });
 
-Deno.test("leavesUnclear() is false for a refusal that did nothing, and true where nobody knows", () => {
-  assert.equal(leavesUnclear(refused(429, "rate_limited", 1)), false);
-  assert.equal(leavesUnclear(refused(503, "mail_disabled")), false);
-  assert.equal(leavesUnclear(refused(503, "unavailable")), true);
-  assert.equal(leavesUnclear(refused(500, "internal")), true);
-  assert.equal(leavesUnclear(answered(502)), true);
-  assert.equal(leavesUnclear(new NetworkError("cut", "no")), true);
-  assert.equal(leavesUnclear(new AnswerError("redirected", 302, "no")), false);
+Deno.test("mayHaveHappened is false for a refusal that did nothing, and true where nobody knows", () => {
+  assert.equal(refused(429, "rate_limited", 1).mayHaveHappened, false);
+  assert.equal(refused(503, "mail_disabled").mayHaveHappened, false);
+  assert.equal(refused(503, "unavailable").mayHaveHappened, true);
+  assert.equal(refused(500, "internal").mayHaveHappened, true);
+  assert.equal(answered(502).mayHaveHappened, true);
+  assert.equal(new NetworkError("cut", "no").mayHaveHappened, true);
+  assert.equal(new AnswerError("redirected", 302, "no").mayHaveHappened, false);
 });
 
 Deno.test("backoffMs() waits as long as it was told", () => {

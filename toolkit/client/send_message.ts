@@ -4,10 +4,10 @@ import type { ContentType } from "../inbox_message.ts";
 import type { JsonObject, JsonValue } from "../json_value.ts";
 import { malformed, parseAnswer } from "./answer_reader.ts";
 import type { Connection } from "./connection.ts";
-import { ask } from "./exchange.ts";
+import { jsonBytes } from "./exchange.ts";
 import { readReceipt } from "./read_records.ts";
 import type { Receipt } from "./records.ts";
-import { type Signer, signing } from "./signing.ts";
+import { askSigned, type Signer } from "./signing.ts";
 
 /** A message to send. */
 export interface NewMessage {
@@ -58,11 +58,10 @@ export async function sendMessage(
   const call = {
     method: "POST",
     path: "/v1/messages",
-    body: new TextEncoder().encode(canonicalJson(request)),
+    body: jsonBytes(request),
     signal,
   };
-  const headers = signing(connection, signer, "change", call);
-  const answer = await ask(connection, { ...call, headers });
+  const answer = await askSigned(connection, signer, "change", call);
   const receipt = readReceipt(parseAnswer(answer));
   if (receipt.content_hash !== contentHash(body)) {
     throw malformed("has the content_hash of another body", answer.status);

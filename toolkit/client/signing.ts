@@ -1,8 +1,9 @@
 import type { KeyPair } from "../generate_key_pair.ts";
 import { signRequest } from "../sign_request.ts";
+import type { HttpAnswer } from "./attempt.ts";
 import { sleep } from "./clock.ts";
 import type { Connection } from "./connection.ts";
-import type { Call } from "./exchange.ts";
+import { ask, type Call } from "./exchange.ts";
 import { requestIdentity, type UsedTimestamps } from "./used_timestamps.ts";
 
 /**
@@ -58,4 +59,19 @@ export function signing(
     } else if (isOld) return undefined;
     return { ...signRequest({ method, path, body, timestamp }, keys.privateKey).headers };
   };
+}
+
+/**
+ * Signs a call and asks the relay.
+ *
+ * @returns the answer, a success
+ * @throws as {@linkcode ask}
+ */
+export async function askSigned(
+  connection: Connection,
+  signer: Signer,
+  rule: SigningRule,
+  call: Omit<Call, "headers">,
+): Promise<HttpAnswer> {
+  return await ask(connection, { ...call, headers: signing(connection, signer, rule, call) });
 }

@@ -1,11 +1,16 @@
 /** What is published, held against what shall be: each check by itself. */
 import assert from "node:assert/strict";
-import { checkDkim } from "./check_dkim.ts";
-import { checkDmarc, checkReportsTaken, type WantedDmarc } from "./check_dmarc.ts";
-import { checkMx } from "./check_mx.ts";
-import { checkSpf } from "./check_spf.ts";
+import {
+  checkDkim,
+  checkDmarc,
+  checkMx,
+  checkReportsTaken,
+  checkSpf,
+  type Finding,
+  type FindingState,
+  type WantedDmarc,
+} from "./check_records.ts";
 import { parseDomainName } from "./domain_name.ts";
-import type { Finding, FindingState } from "./finding.ts";
 
 function assertFound({ state, why }: Finding, expected: FindingState, words: RegExp | null): void {
   assert.equal(state, expected, why ?? "");

@@ -1,10 +1,16 @@
-import { checkDkim } from "./check_dkim.ts";
-import { checkDmarc, checkReportsTaken, type WantedDmarc } from "./check_dmarc.ts";
-import { checkMx } from "./check_mx.ts";
-import { checkSpf } from "./check_spf.ts";
+import {
+  checkDkim,
+  checkDmarc,
+  checkMx,
+  checkReportsTaken,
+  checkSpf,
+  type Finding,
+  FINE,
+  missing,
+  type WantedDmarc,
+} from "./check_records.ts";
 import { dkimRecordName } from "./dkim_record.ts";
-import type { DnsAnswer, DnsErrorCode, DnsRecord } from "./dns_message.ts";
-import type { Finding } from "./finding.ts";
+import type { DnsAnswer, DnsErrorCode, DnsRecord, RecordType } from "./dns_message.ts";
 
 /** What the operator says of a mail domain. */
 export interface MailDomain {
@@ -20,10 +26,13 @@ export interface MailDomain {
 }
 
 export interface PlannedRecord {
-  readonly record: "mx" | "spf" | "dkim" | "dmarc" | "dmarc_reports";
+  readonly record: "mx" | "address" | "spf" | "dkim" | "dmarc" | "dmarc_reports";
   readonly name: string;
-  readonly type: "MX" | "TXT";
-  /** One record each, as web forms and zone files take them; a zone file cuts a text into pieces. */
+  readonly types: readonly RecordType[];
+  /**
+   * One record each, as web forms and zone files take them; a zone file cuts a text into pieces.
+   * None of an address, which is its operator's.
+   */
   readonly values: readonly string[];
   /** @param published what DNS gives at that name, as text */
   check(published: readonly string[]): Finding;
@@ -32,6 +41,7 @@ export interface PlannedRecord {
 }
 
 const MX_PRIORITY = 10;
+const NO_ADDRESS = "the host has no address, so that no mail reaches it";
 const all = () => true;
 const beginsWith = (version: string) => (text: string) =>
   text.toLowerCase().startsWith(`v=${version}`);
@@ -45,15 +55,23 @@ export function domainRecords(plan: MailDomain): PlannedRecord[] {
     {
       record: "mx",
       name: domain,
-      type: "MX",
+      types: ["MX"],
       values: receives.map((host) => `${MX_PRIORITY} ${host}`),
       check: (published) => checkMx(receives, published.map((text) => text.split(" ")[1] ?? "")),
       concerns: all,
     },
+    ...receives.map((name): PlannedRecord => ({
+      record: "address",
+      name,
+      types: ["A", "AAAA"],
+      values: [],
+      check: (published) => published.length > 0 ? FINE : missing(NO_ADDRESS),
+      concerns: all,
+    })),
     {
       record: "spf",
       name: domain,
-      type: "TXT",
+      types: ["TXT"],
       values: [`v=spf1 ${sends.join(" ")} ~all`],
       check: (published) => checkSpf(sends, published),
       concerns: beginsWith("spf1"),
@@ -62,7 +80,7 @@ export function domainRecords(plan: MailDomain): PlannedRecord[] {
       {
         record: "dkim",
         name: dkimRecordName({ domain, selector: dkim.selector }),
-        type: "TXT",
+        types: ["TXT"],
         values: [dkim.text],
         check: (published) => checkDkim(dkim.text, published),
         concerns: all,
@@ -71,7 +89,7 @@ export function domainRecords(plan: MailDomain): PlannedRecord[] {
     {
       record: "dmarc",
       name: `_dmarc.${domain}`,
-      type: "TXT",
+      types: ["TXT"],
       values: [`v=DMARC1; p=${policy}${rua}`],
       check: (published) => checkDmarc(dmarc, published),
       concerns: beginsWith("dmarc1"),
@@ -87,7 +105,7 @@ function reportsRecord(domain: string, reportTo: string | undefined): PlannedRec
   return [{
     record: "dmarc_reports",
     name: `${domain}._report._dmarc.${host}`,
-    type: "TXT",
+    types: ["TXT"],
     values: ["v=DMARC1"],
     check: checkReportsTaken,
     concerns: beginsWith("dmarc1"),
@@ -104,12 +122,14 @@ export interface CheckedRecord extends Finding {
   readonly published: readonly string[];
 }
 
-/** Holds what DNS answers against a planned record. */
-export function checkRecord(planned: PlannedRecord, answer: DnsAnswer): CheckedRecord {
-  if ("code" in answer && !ABSENT.has(answer.code)) {
-    return { state: "unknown", why: WORDS[answer.code] ?? "DNS does not tell", published: [] };
+/** Holds what DNS answers, for each of its types, against a planned record. */
+export function checkRecord(planned: PlannedRecord, answers: readonly DnsAnswer[]): CheckedRecord {
+  const texts = answers.flatMap((answer) => "code" in answer ? [] : answer.records.map(asText));
+  const codes = answers.flatMap((answer) => "code" in answer ? [answer.code] : []);
+  const unknown = codes.find((code) => !ABSENT.has(code));
+  if (unknown !== undefined && texts.length === 0) {
+    return { state: "unknown", why: WORDS[unknown] ?? "DNS does not tell", published: [] };
   }
-  const texts = "code" in answer ? [] : answer.records.map(asText);
   return { ...planned.check(texts), published: texts.filter(planned.concerns) };
 }
 

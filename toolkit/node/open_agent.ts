@@ -3,11 +3,11 @@ import type { PinnedAddresses } from "../client/pins.ts";
 import { RefusalError } from "../client/refusal_error.ts";
 import type { NewAgent } from "../client/register_agent.ts";
 import { RelayClient } from "../client/relay_client.ts";
+import { generateKeyPair, type KeyPair } from "../generate_key_pair.ts";
 import { normalHandle } from "../recipient.ts";
 import { type Agent, createAgent } from "./agent.ts";
-import { loadOrMakeKeys } from "./agent_keys.ts";
 import { FileError } from "./file_error.ts";
-import type { FileSystem } from "./file_system.ts";
+import { openKeyFile, readKeyFile, writeKeyFile } from "./key_file.ts";
 import { permissionWarning, secondRelayWarning } from "./key_warnings.ts";
 import { nodeFiles } from "./node_files.ts";
 import { stateFile } from "./state_file.ts";
@@ -58,22 +58,17 @@ export interface OpenAgentOptions extends ConnectionOptions, NewAgent {
  * ```
  */
 export async function openAgent(options: OpenAgentOptions): Promise<Agent> {
-  return await openAgentWith(nodeFiles, options);
-}
-
-/** {@linkcode openAgent} on a given file system. */
-export async function openAgentWith(files: FileSystem, options: OpenAgentOptions): Promise<Agent> {
   const { file, passphrase, pins, onWarning = (words: string) => console.warn(words) } = options;
   if (typeof file !== "string" || file === "") {
     throw new TypeError("file must be the path of the agent's key file, such as some_agent.json");
   }
   const connection = connectionOf(options);
   const relay = connection.origin;
-  const { keys, isNew } = await loadOrMakeKeys(files, file, passphrase);
-  const warning = await permissionWarning(files, file);
+  const { keys, isNew } = await loadOrMakeKeys(file, passphrase);
+  const warning = await permissionWarning(nodeFiles, file);
   if (warning !== undefined) onWarning(warning);
 
-  const state = stateFile(files, file);
+  const state = stateFile(nodeFiles, file);
   const fetch = watchRelay(connection.fetch, state, relay, (home) => {
     onWarning(secondRelayWarning(home, relay, file));
   });
@@ -82,6 +77,35 @@ export async function openAgentWith(files: FileSystem, options: OpenAgentOptions
   const { handle, word_name } = await registered(client, options, isNew);
   await state.keepHome({ relay, handle, word_name });
   return createAgent({ client, state, relay, address: keys.address, handle, word_name });
+}
+
+/**
+ * The keys of a key file; makes them, and the file, where there is none. Of several processes that
+ * do so at once one makes them, and all have the same.
+ *
+ * @param passphrase what locks the key in the file; undefined: nothing does
+ * @throws {FileError} for a file that is none or cannot be written, and a wrong or missing passphrase
+ */
+async function loadOrMakeKeys(
+  path: string,
+  passphrase: string | undefined,
+): Promise<{ keys: KeyPair; isNew: boolean }> {
+  return await nodeFiles.withLock(`${path}.lock`, async () => {
+    const found = await readKeyFile(nodeFiles, path);
+    if (found !== undefined) {
+      return { keys: await openKeyFile(found, () => required(path, passphrase)), isNew: false };
+    }
+    const keys = generateKeyPair();
+    if (await writeKeyFile(nodeFiles, path, keys, { force: false, passphrase })) {
+      return { keys, isNew: true };
+    }
+    throw new FileError(`'${path}' was made by another program just now: open it again`);
+  });
+}
+
+function required(path: string, passphrase: string | undefined): string {
+  if (passphrase !== undefined) return passphrase;
+  throw new FileError(`the key in '${path}' has a passphrase: pass it`);
 }
 
 interface Names {

@@ -1,16 +1,6 @@
+import { joinBytes } from "../join_bytes.ts";
 import { FileError } from "./file_error.ts";
 import type { FileSystem } from "./file_system.ts";
-
-/**
- * All the bytes of a file.
- *
- * @throws {FileError} when it cannot be read
- */
-export async function readFile(files: FileSystem, path: string): Promise<Uint8Array> {
-  const found = await readFileOrNothing(files, path);
-  if (found !== undefined) return found;
-  throw new FileError(`cannot read '${path}': there is no such file`);
-}
 
 /**
  * All the bytes of a file, or undefined when there is none.
@@ -29,18 +19,6 @@ export async function readFileOrNothing(
     throw new FileError(`cannot read '${path}': ${fileFailure(thrown)}`);
   }
   return joinBytes(chunks);
-}
-
-/** The chunks one after another. */
-export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
-  if (chunks.length === 1) return chunks[0]!;
-  const joined = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
-  let offset = 0;
-  for (const chunk of chunks) {
-    joined.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return joined;
 }
 
 /** Why a file could not be used, in words. */

@@ -1,8 +1,16 @@
 import { claimTimestamp, type UsedTimestamps } from "../client/used_timestamps.ts";
+import type { JsonValue } from "../json_value.ts";
 import { FileError } from "./file_error.ts";
 import type { FileSystem } from "./file_system.ts";
-import { fileFailure, readFileOrNothing } from "./read_file.ts";
-import { type HomeRelay, parseState, type State, stateText } from "./state_text.ts";
+import { privateFile } from "./private_file.ts";
+
+/** The relay that a key belongs to, and what the agent is called there, once that is known. */
+export interface HomeRelay {
+  /** Its origin. */
+  readonly relay: string;
+  readonly handle?: string;
+  readonly word_name?: string;
+}
 
 /**
  * What is kept beside a key file, for all processes that sign with the key. It holds the signed
@@ -31,32 +39,12 @@ export interface StateFile {
  * @throws {FileError} in each of its functions but keepHome, when it is none or cannot be written
  */
 export function stateFile(files: FileSystem, keyPath: string): StateFile {
-  const path = `${keyPath}.state.json`;
-
-  async function read(): Promise<State> {
-    const text = await readFileOrNothing(files, path);
-    const state = parseState(text);
-    if (state !== undefined) return state;
-    throw new FileError(
-      `'${path}' is no state file of relay: remove it; then messages that were handled before come ` +
-        "again",
-    );
-  }
-
-  async function change<T>(make: (state: State) => T): Promise<T> {
-    try {
-      return await files.withLock(`${path}.lock`, async () => {
-        const state = await read();
-        const result = make(state);
-        await files.writePrivateFile(path, stateText(state), true);
-        return result;
-      });
-    } catch (thrown) {
-      if (thrown instanceof FileError) throw thrown;
-      throw new FileError(`cannot write '${path}': ${fileFailure(thrown)}`);
-    }
-  }
-
+  const { read, change } = privateFile<State>(files, `${keyPath}.state.json`, {
+    empty: () => ({ cursors: new Map(), used: new Map(), home: undefined }),
+    parse: parseState,
+    write: stateText,
+    advice: "state file of relay: remove it; then messages that were handled before come again",
+  });
   const name = (relay: string, address: string) => `${relay} ${address}`;
   return {
     usedTimestamps: {
@@ -96,4 +84,62 @@ function isNews(before: HomeRelay, home: HomeRelay): boolean {
     (home.handle ?? before.handle) !== before.handle ||
     (home.word_name ?? before.word_name) !== before.word_name
   );
+}
+
+/** What a state file holds. */
+interface State {
+  readonly cursors: Map<string, number>;
+  readonly used: Map<string, number[]>;
+  home: HomeRelay | undefined;
+}
+
+/** `{version: 1, home?: {relay, handle?, word_name?}, cursors: {"RELAY ADDRESS": id}, used_timestamps: {REQUEST: [seconds]}}` */
+function stateText({ cursors, used, home }: State): string {
+  const file = {
+    version: 1,
+    home,
+    cursors: Object.fromEntries(cursors),
+    used_timestamps: Object.fromEntries(used),
+  };
+  return `${JSON.stringify(file)}\n`;
+}
+
+/** @returns undefined when it is none */
+function parseState(value: JsonValue): State | undefined {
+  const file = objectOf(value);
+  const cursors = objectOf(file?.cursors);
+  const used = objectOf(file?.used_timestamps);
+  if (file?.version !== 1 || cursors === undefined || used === undefined) return undefined;
+  if (!Object.values(cursors).every(isCount) || !Object.values(used).every(areCounts)) {
+    return undefined;
+  }
+  const home = file.home === undefined ? undefined : homeOf(file.home);
+  if (home === null) return undefined;
+  return {
+    cursors: new Map(Object.entries(cursors) as [string, number][]),
+    used: new Map(Object.entries(used) as [string, number[]][]),
+    home,
+  };
+}
+
+function isCount(value: JsonValue): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function areCounts(value: JsonValue): boolean {
+  return Array.isArray(value) && value.every(isCount);
+}
+
+function homeOf(value: JsonValue): HomeRelay | null {
+  const { relay, handle, word_name } = objectOf(value) ?? {};
+  const isText = (one: JsonValue | undefined) => typeof one === "string";
+  const isTextOrNone = (one: JsonValue | undefined) => one === undefined || isText(one);
+  if (!isText(relay) || !isTextOrNone(handle) || !isTextOrNone(word_name)) return null;
+  const home = { relay, handle, word_name };
+  const known = Object.entries(home).filter(([, text]) => text !== undefined);
+  return Object.fromEntries(known) as unknown as HomeRelay;
+}
+
+function objectOf(value: JsonValue | undefined): { [name: string]: JsonValue } | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
 }

@@ -1,10 +1,5 @@
-import {
-  type JsonValue,
-  MAX_JSON_DEPTH,
-  parseStrict,
-  type Recipient,
-  type VerifyMessageOptions,
-} from "../mod.ts";
+import { listedMessages, MAX_LIST_DEPTH } from "../listed_messages.ts";
+import { type JsonValue, parseStrict, type Recipient, type VerifyMessageOptions } from "../mod.ts";
 
 /** What a person filled in; every text as it was typed. */
 export interface PageFields {
@@ -37,9 +32,6 @@ export interface PageInput {
   readonly options: VerifyMessageOptions;
 }
 
-/** The deepest body, inside a message, an array and `{"messages":...}`. */
-const MAX_DEPTH = MAX_JSON_DEPTH + 3;
-
 /**
  * Reads what a person filled in: one message, an array of them, or the inbox's whole answer.
  *
@@ -64,24 +56,14 @@ function messagesIn(text: string): readonly JsonValue[] {
   }
   let value: JsonValue;
   try {
-    value = parseStrict(text.trim(), { maxDepth: MAX_DEPTH });
+    value = parseStrict(text.trim(), { maxDepth: MAX_LIST_DEPTH });
   } catch (thrown) {
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
     throw new PageInputError("message", `This is not the JSON of a message: ${reason}.`);
   }
-  const messages = listOf(value);
+  const messages = listedMessages(value) ?? [value];
   if (messages.length > 0) return messages;
   throw new PageInputError("message", "The list has no message.");
-}
-
-function listOf(value: JsonValue): readonly JsonValue[] {
-  if (Array.isArray(value)) return value;
-  const isObject = typeof value === "object" && value !== null;
-  if (!isObject || Object.hasOwn(value, "from") || !Object.hasOwn(value, "messages")) {
-    return [value];
-  }
-  const { messages } = value;
-  return Array.isArray(messages) ? messages : [value];
 }
 
 function recipientIn({ address, handle, wordName }: PageFields): Recipient | undefined {

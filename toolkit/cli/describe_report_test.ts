@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { memoryHost } from "../../tests/toolkit/memory_host.ts";
-import { painter, verdictPainter } from "./colors.ts";
+import { verdictPainter } from "./describe_report.ts";
 
 const TERMINAL = { terminals: ["stdout"] } as const;
 
-Deno.test("painter() colors on a terminal only, and not where that is unwanted", () => {
+Deno.test("verdictPainter() colors on a terminal only, and not where that is unwanted", () => {
   const painted = (state: Parameters<typeof memoryHost>[1]) =>
-    painter(memoryHost([], state))("red", "x");
-  assert.equal(painted(TERMINAL), "\u001b[31mx\u001b[0m");
-  assert.equal(painted({ ...TERMINAL, env: { NO_COLOR: "" } }), "\u001b[31mx\u001b[0m");
-  assert.equal(painted({}), "x");
-  assert.equal(painted({ ...TERMINAL, env: { NO_COLOR: "1" } }), "x");
-  assert.equal(painted({ ...TERMINAL, env: { TERM: "dumb" } }), "x");
+    verdictPainter(memoryHost([], state))("FALSE: x");
+  assert.equal(painted(TERMINAL), "\u001b[31mFALSE\u001b[0m: x");
+  assert.equal(painted({ ...TERMINAL, env: { NO_COLOR: "" } }), "\u001b[31mFALSE\u001b[0m: x");
+  assert.equal(painted({}), "FALSE: x");
+  assert.equal(painted({ ...TERMINAL, env: { NO_COLOR: "1" } }), "FALSE: x");
+  assert.equal(painted({ ...TERMINAL, env: { TERM: "dumb" } }), "FALSE: x");
 });
 
 Deno.test("verdictPainter() colors how a line begins and nothing that a message says", () => {
