@@ -653,12 +653,11 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
       ".": {},
       mail: {
         shows: [
-          "check_dmarc.ts",
+          "check_records.ts",
           "dkim_record.ts",
           "dns_message.ts",
           "domain_name.ts",
           "domain_records.ts",
-          "finding.ts",
           "ip_range.ts",
           "resolv_conf.ts",
         ],
@@ -697,6 +696,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           "key_file.ts",
           "key_warnings.ts",
           "node_files.ts",
+          "private_file.ts",
           "read_file.ts",
           "state_file.ts",
           "watch_relay.ts",
