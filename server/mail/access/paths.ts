@@ -7,9 +7,6 @@ import type { Operation } from "../../base/description/operation.ts";
 import type { KeyAccess, MailAccess } from "./access.ts";
 import type { KeyedRequest, MailRequest } from "./mail_route.ts";
 
-const PERIOD = "Query `period`: 24h, 7d, 30d or 90d.";
-const REGISTER = "A receive-only trial of 24 hours; 5 per client address an hour.";
-
 interface Further {
   /** True where the path is not in the specification. */
   addition?: boolean;
@@ -42,22 +39,6 @@ function route<Id extends string, Access extends MailAccess>(
 ): Row<Id, Access> {
   return { method, path, id, access, summary, ...further };
 }
-
-export const ORG = [
-  route("post", "/v1/mail/agents/register", "registerMail", "public", "Register for mail", {
-    note: REGISTER,
-  }),
-  route(
-    "post",
-    "/v1/mail/agents/register-trial",
-    "registerMailTrial",
-    "public",
-    "Register for mail",
-    { note: "Another name of POST /v1/mail/agents/register." },
-  ),
-  route("get", "/v1/mail/org", "readMailOrg", "orgRead", "Read the org"),
-  route("delete", "/v1/mail/org", "deleteMailOrg", "orgWrite", "Erase the org", { addition: true }),
-] as const;
 
 export const GOOGLE = [
   route(
@@ -189,16 +170,6 @@ export const DRAFTS = [
   }),
 ] as const;
 
-export const FIGURES = [
-  route("get", "/v1/mail/usage", "readMailUsage", "orgRead", "Usage counters of the org"),
-  route("get", "/v1/mail/delivery-health", "readMailHealth", "orgRead", "Health of delivery", {
-    note: PERIOD,
-  }),
-  route("get", "/v1/mail/activity", "readMailActivity", "orgRead", "Activity over time", {
-    note: PERIOD,
-  }),
-] as const;
-
 export const RECEIVING = [
   route("post", "/v1/mail/inbound/raw", "receiveMail", "gateway", "Hand in a received message", {
     addition: true,
@@ -213,25 +184,6 @@ export const EVENTS = [
     bodyLimit: "mailEventsBytes",
     note: "Signed by the operator's gateway.",
   }),
-] as const;
-
-export const SUSPENSION = [
-  route(
-    "post",
-    "/v1/admin/mail/orgs/{id}/suspend",
-    "suspendMailOrg",
-    "adminToken",
-    "Suspend an org",
-    { addition: true },
-  ),
-  route(
-    "post",
-    "/v1/admin/mail/orgs/{id}/unsuspend",
-    "unsuspendMailOrg",
-    "adminToken",
-    "Lift a suspension",
-    { addition: true },
-  ),
 ] as const;
 
 export const APPROVAL = [
@@ -266,7 +218,6 @@ export const TOOLS = [
 ] as const;
 
 const ROWS = [
-  ...ORG,
   ...GOOGLE,
   ...SIGN_IN,
   ...SEND,
@@ -275,10 +226,8 @@ const ROWS = [
   ...THREADS,
   ...SEARCH,
   ...DRAFTS,
-  ...FIGURES,
   ...RECEIVING,
   ...EVENTS,
-  ...SUSPENSION,
   ...APPROVAL,
   ...TOOLS,
 ] as const;

@@ -5,7 +5,7 @@ import { time } from "../../base/description/schemas/values.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import type { DescribedRoutes } from "../access/paths.ts";
 import { mailId } from "../access/schemas.ts";
-import { Org } from "../orgs/operations.ts";
+import { Org } from "../mailbox/shown/shown_org.ts";
 
 const email = z.string().max(254).openapi({
   description: "One address of a person: ASCII before the @, a domain name after it.",

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { DescribedRoutes } from "../../access/paths.ts";
 import { mailId } from "../../access/schemas.ts";
-import { Org } from "../../orgs/operations.ts";
+import { Org } from "../../mailbox/shown/shown_org.ts";
 import { SIGN_IN_KEYS } from "../../keys/sign_in_key.ts";
 
 const IdTokenRequest = z.object({
