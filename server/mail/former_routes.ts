@@ -5,7 +5,6 @@ import type { Limits } from "../base/config/limits.ts";
 import { isKeyAccess } from "./access/access.ts";
 import { deliveryRoutes } from "./receiving/reports/operations.ts";
 import { draftRoutes } from "./drafts/operations.ts";
-import { googleRoutes } from "./sign_in/google/operations.ts";
 import {
   keyRoute,
   type KeyRouteServices,
@@ -81,7 +80,6 @@ function once(
     (last?.limits === limits ? last : last = { limits, described: describe(limits) }).described;
 }
 
-export const GOOGLE_ROUTES = former(row.GOOGLE, googleRoutes);
 export const SIGN_IN_ROUTES = former(row.SIGN_IN, signInRoutes);
 export const SEND_ROUTES = former(row.SEND, sendingRoutes);
 export const MESSAGE_ROUTES = former(row.MESSAGES, messageRoutes);
@@ -96,7 +94,6 @@ export const TOOL_ROUTES = former(row.TOOLS, mailToolServer);
 
 /** In the order of their paths; every part mounts its own when all are declared in one place. */
 export const FORMER_ROUTES: FormerRoutes = [
-  ...GOOGLE_ROUTES,
   ...SIGN_IN_ROUTES,
   ...SEND_ROUTES,
   ...MESSAGE_ROUTES,

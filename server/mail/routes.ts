@@ -4,7 +4,6 @@ import {
   APPROVAL_ROUTES,
   DRAFT_ROUTES,
   EVENT_ROUTES,
-  GOOGLE_ROUTES,
   MESSAGE_ROUTES,
   RECEIVING_ROUTES,
   SEARCH_ROUTES,
@@ -14,6 +13,7 @@ import {
   TOOL_ROUTES,
 } from "./former_routes.ts";
 import { FIGURE_ROUTES } from "./figures/routes.ts";
+import { GOOGLE_ROUTES } from "./sign_in/google/routes.ts";
 import { INBOX_ROUTES } from "./mailbox/inboxes/routes.ts";
 import { KEY_ROUTES } from "./keys/routes.ts";
 import type { MailDeclaration } from "./access/mail_route.ts";

@@ -40,24 +40,6 @@ function route<Id extends string, Access extends MailAccess>(
   return { method, path, id, access, summary, ...further };
 }
 
-export const GOOGLE = [
-  route(
-    "post",
-    "/v1/mail/org/google",
-    "signInWithGoogle",
-    "public",
-    "Sign in by identity provider",
-    { note: "Creates a verified org, or signs in to the one of that identity." },
-  ),
-  route("delete", "/v1/mail/org/google", "unlinkGoogle", "orgWrite", "Unlink the identity", {
-    addition: true,
-  }),
-  route("post", "/v1/mail/org/attach", "attachGoogle", "orgWrite", "Link an identity to the org", {
-    note: "Recovers an expired trial.",
-    expiredTrial: true,
-  }),
-] as const;
-
 export const SIGN_IN = [
   route("post", "/v1/mail/org/magic", "sendMagicLink", "public", "Send a sign-in link", {
     note: "The link works once, for an hour; 3 per e-mail an hour.",
@@ -218,7 +200,6 @@ export const TOOLS = [
 ] as const;
 
 const ROWS = [
-  ...GOOGLE,
   ...SIGN_IN,
   ...SEND,
   ...MESSAGES,

@@ -36,7 +36,7 @@ import { followMagicLink, readMagicLink, sendMagicLink } from "./magic_link.ts";
 import { cancelClaim, followOwnerLink, readOwnerLink, sendClaimLink } from "./owner_link.ts";
 import { deleteOtherKeys, signInCaller } from "./shut_out.ts";
 import { NEW_ORG } from "./sign_in_choice.ts";
-import type { SignInServices } from "./owners/sign_in_services.ts";
+import type { SignInServices } from "./owners/queued_link.ts";
 
 export interface SignInRouteServices extends SignInServices {
   secret: Pick<MailSecret, "key">;
