@@ -20,7 +20,6 @@ import * as row from "./access/paths.ts";
 import { receivingRoutes } from "./receiving/operations.ts";
 import { searchRoutes } from "./search/operations.ts";
 import { sendingRoutes } from "./sending/operations.ts";
-import { signInRoutes } from "./sign_in/operations.ts";
 import { mailToolServer } from "./tools/operations.ts";
 
 export type FormerServices = MountServices & KeyRouteServices & OperatorServices & {
@@ -80,7 +79,6 @@ function once(
     (last?.limits === limits ? last : last = { limits, described: describe(limits) }).described;
 }
 
-export const SIGN_IN_ROUTES = former(row.SIGN_IN, signInRoutes);
 export const SEND_ROUTES = former(row.SEND, sendingRoutes);
 export const MESSAGE_ROUTES = former(row.MESSAGES, messageRoutes);
 export const ANSWERING_ROUTES = former(row.ANSWERING, sendingRoutes);
@@ -94,7 +92,6 @@ export const TOOL_ROUTES = former(row.TOOLS, mailToolServer);
 
 /** In the order of their paths; every part mounts its own when all are declared in one place. */
 export const FORMER_ROUTES: FormerRoutes = [
-  ...SIGN_IN_ROUTES,
   ...SEND_ROUTES,
   ...MESSAGE_ROUTES,
   ...ANSWERING_ROUTES,

@@ -8,12 +8,13 @@ import {
   RECEIVING_ROUTES,
   SEARCH_ROUTES,
   SEND_ROUTES,
-  SIGN_IN_ROUTES,
   THREAD_ROUTES,
   TOOL_ROUTES,
 } from "./former_routes.ts";
 import { FIGURE_ROUTES } from "./figures/routes.ts";
+import { CLAIM_ROUTES } from "./sign_in/claim_routes.ts";
 import { GOOGLE_ROUTES } from "./sign_in/google/routes.ts";
+import { MAGIC_ROUTES } from "./sign_in/magic_routes.ts";
 import { INBOX_ROUTES } from "./mailbox/inboxes/routes.ts";
 import { KEY_ROUTES } from "./keys/routes.ts";
 import type { MailDeclaration } from "./access/mail_route.ts";
@@ -25,7 +26,8 @@ import { WEBHOOK_ROUTES } from "./webhooks/webhook_routes.ts";
 export const MAIL_ROUTES: readonly MailDeclaration[] = [
   ...ORG_ROUTES,
   ...GOOGLE_ROUTES,
-  ...SIGN_IN_ROUTES,
+  ...MAGIC_ROUTES,
+  ...CLAIM_ROUTES,
   ...INBOX_ROUTES,
   ...SEND_ROUTES,
   ...MESSAGE_ROUTES,

@@ -450,10 +450,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             shows: ["mail_search.ts", "search_query.ts", "search_terms.ts", "searched_inboxes.ts"],
           },
           erasures: { imports: ["core", "mailbox", "receiving", "records"] },
-          orgs: {
-            imports: ["access", "core", "mailbox", "receiving", "records"],
-            shows: ["operations.ts"],
-          },
+          orgs: { imports: ["access", "core", "mailbox", "receiving", "records"] },
           sending: {
             imports: [
               "access",
@@ -492,9 +489,9 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             ],
           },
           sign_in: {
-            imports: ["access", "core", "keys", "mailbox", "notices", "orgs", "records"],
+            imports: ["access", "core", "keys", "mailbox", "notices", "records"],
             inside: {
-              owners: { shows: ["change_owner.ts", "sign_in_services.ts"] },
+              owners: { shows: ["change_owner.ts", "queued_link.ts"] },
               google: { imports: ["owners"] },
             },
           },

@@ -40,39 +40,6 @@ function route<Id extends string, Access extends MailAccess>(
   return { method, path, id, access, summary, ...further };
 }
 
-export const SIGN_IN = [
-  route("post", "/v1/mail/org/magic", "sendMagicLink", "public", "Send a sign-in link", {
-    note: "The link works once, for an hour; 3 per e-mail an hour.",
-  }),
-  route("get", "/v1/mail/org/magic/confirm", "followMagicLink", "public", "Follow a sign-in link", {
-    note: "Query `token`. Mints an API key once.",
-    pages: true,
-  }),
-  route(
-    "post",
-    "/v1/mail/org/magic/confirm",
-    "confirmMagicLink",
-    "public",
-    "Confirm a sign-in link",
-    { addition: true, pages: true },
-  ),
-  route("post", "/v1/mail/org/claim", "claimMailOrg", "orgWrite", "Send a confirmation link", {
-    note: "The link works once, for an hour; 3 per org an hour.",
-  }),
-  route("get", "/v1/mail/org/claim/confirm", "followClaimLink", "public", "Follow a claim link", {
-    note: "Query `token`. Clears trial and expiry.",
-    pages: true,
-  }),
-  route(
-    "post",
-    "/v1/mail/org/claim/confirm",
-    "confirmClaimLink",
-    "public",
-    "Confirm a claim link",
-    { addition: true, pages: true },
-  ),
-] as const;
-
 export const SEND = [
   route("post", "/v1/mail/inboxes/{id}/messages/send", "sendMail", "write", "Send mail", {
     note: "The Idempotency-Key header is supported.",
@@ -200,7 +167,6 @@ export const TOOLS = [
 ] as const;
 
 const ROWS = [
-  ...SIGN_IN,
   ...SEND,
   ...MESSAGES,
   ...ANSWERING,
