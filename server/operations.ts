@@ -9,7 +9,7 @@ import { MAIL_ROUTES } from "./mail/routes.ts";
 import { MESSAGE_ROUTES } from "./messaging/messages/routes.ts";
 import { NETWORK_OPERATIONS } from "./messaging/network/operations.ts";
 import { NOTIFICATION_OPERATIONS } from "./messaging/digest/operations.ts";
-import { OPERATOR_OPERATIONS } from "./messaging/operator/operations.ts";
+import { OPERATOR_ROUTES } from "./messaging/operator/routes.ts";
 import { PROFILE_ROUTES } from "./messaging/profiles/routes.ts";
 import { serviceOperations } from "./base/description/service_operations.ts";
 import { SITE_OPERATIONS } from "./web/site/operations.ts";
@@ -28,7 +28,7 @@ export function describeOperations(setting: Setting): Operation[] {
     ...serviceOperations(setting),
     ...DOCS_OPERATIONS,
     ...SITE_OPERATIONS,
-    ...OPERATOR_OPERATIONS,
+    ...describeAll(OPERATOR_ROUTES, setting),
     ...describeAll(MAIL_ROUTES, setting),
   ];
 }

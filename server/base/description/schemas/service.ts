@@ -14,9 +14,6 @@ export const Home = z.object({
   limits: z.url(),
 }).openapi("Home");
 
-/** Plain booleans: of an enum of true alone some generators make a class that refuses true. */
-export const Ok = z.object({ ok: z.boolean() }).openapi("Ok");
-
 export const Health = z.object({
   ok: z.boolean(),
   clock: z.object({
