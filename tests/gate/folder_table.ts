@@ -169,7 +169,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             },
           },
           idempotency: { imports: [".", "storage"], shows: "*" },
-          pages: { imports: [".", "http"], shows: "*" },
           parts: {
             imports: [".", "config", "http", "mailer", "storage", "time"],
             shows: ["core.ts", "deps.ts", "flush_last.ts", "part.ts"],
@@ -196,7 +195,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               schemas: {
                 shows: [
                   "limit_notes.ts",
-                  "operator.ts",
                   "queries.ts",
                   "rpc.ts",
                   "service.ts",
@@ -206,6 +204,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               },
             },
           },
+          pages: { imports: [".", "description", "http"], shows: "*" },
           outgoing: {
             imports: [".", "config", "parts", "storage", "time"],
             shows: [
@@ -602,9 +601,9 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             shows: [
               "admin_request.ts",
               "ban_record.ts",
-              "operations.ts",
               "operator_actions.ts",
               "part.ts",
+              "routes.ts",
             ],
           },
           profiles: {
@@ -613,7 +612,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           },
           tools: {
             imports: ["agents", "custody", "directory", "mailboxes", "messages", "profiles"],
-            shows: ["operations.ts", "part.ts"],
+            shows: ["part.ts", "routes.ts"],
           },
         },
       },
@@ -623,8 +622,8 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
         inside: {
           admin: { shows: ["part.ts", "relay_status.ts"] },
           dev: { shows: ["part.ts"] },
-          docs: { shows: ["operations.ts", "part.ts"] },
-          site: { shows: ["operations.ts", "part.ts"] },
+          docs: { shows: ["part.ts"] },
+          site: { shows: ["home_route.ts", "part.ts"] },
         },
       },
       process: {
