@@ -2,7 +2,6 @@
 import { type Context, Hono } from "hono";
 import type { Deps } from "./base/parts/deps.ts";
 import { RelayError } from "./base/errors.ts";
-import { type DatabaseProbe, healthRoutes } from "./process/health.ts";
 import { answerError, refusalOf } from "./base/http/answers/answer.ts";
 import { AnswerBudget } from "./base/http/answers/answer_budget.ts";
 import type { BodyReader } from "./base/http/bodies/body_reader.ts";
@@ -16,18 +15,12 @@ import { RefusalCounts } from "./base/http/answers/refusal_counts.ts";
 import { RequestsUnderWay } from "./base/http/routes/requests_under_way.ts";
 import type { HttpEnv, Route } from "./base/http/routes/route.ts";
 import { decodeSegment, rawPath, rawQuery } from "./base/http/routes/target.ts";
-import { assetRoute } from "./base/pages/asset_route.ts";
 import { answerErrorPage } from "./base/pages/error_page.ts";
-import type { ClockState } from "./base/storage/rows/clock_watch.ts";
 
 export interface AppParts {
   deps: Deps;
-  /** The routes of the domain; /assets, /health and /health/db are added here. */
+  /** All that there are. */
   routes: readonly Route[];
-  /** What /health/db asks. */
-  isDatabaseAlive: DatabaseProbe;
-  /** How the clock stands; steady unless given. */
-  clock?: () => ClockState;
   /** What the routes read bodies by. */
   bodies: Pick<BodyReader, "open">;
   /** Where large answers stand until they are taken; bounded as usual unless given. */
@@ -47,13 +40,9 @@ type Finished = Pick<Route, "cors" | "ownCors" | "page">;
  * an X-Request-Id made here, and never tells what went wrong inside.
  */
 export function createApp(parts: AppParts): Hono<HttpEnv> {
-  const { deps, routes, isDatabaseAlive, bodies, answers = new AnswerBudget() } = parts;
+  const { deps, routes, bodies, answers = new AnswerBudget() } = parts;
   const { requests = new RequestsUnderWay(), refusals = new RefusalCounts() } = parts;
-  const table = createPathTable([
-    assetRoute(),
-    ...healthRoutes(isDatabaseAlive, parts.clock ?? (() => ({ state: "steady" }))),
-    ...routes,
-  ]);
+  const table = createPathTable(routes);
   const nextRequestId = createRequestIds(deps.random(9));
   const app = new Hono<HttpEnv>({ strict: true, getPath: rawPath });
 

@@ -1,19 +1,22 @@
 /** Every route of the service, in the order in which a reader meets them. */
 import { describeAll } from "./base/description/declaration.ts";
 import type { Operation, Setting } from "./base/description/operation.ts";
+import { readDescription, readLimits } from "./base/description/routes.ts";
+import { readPageFile } from "./base/pages/asset_route.ts";
 import { CUSTODY_ROUTES } from "./messaging/custody/routes.ts";
-import { DOCS_OPERATIONS } from "./web/docs/operations.ts";
+import { DOCS_ROUTES } from "./web/docs/part.ts";
 import { directoryOperations } from "./messaging/directory/operations.ts";
 import { AGENT_ROUTES } from "./messaging/agents/routes.ts";
 import { MAIL_ROUTES } from "./mail/routes.ts";
 import { MESSAGE_ROUTES } from "./messaging/messages/routes.ts";
+import { HEALTH_ROUTES } from "./process/health.ts";
 import { NETWORK_OPERATIONS } from "./messaging/network/operations.ts";
 import { NOTIFICATION_OPERATIONS } from "./messaging/digest/operations.ts";
-import { OPERATOR_OPERATIONS } from "./messaging/operator/operations.ts";
+import { OPERATOR_ROUTES } from "./messaging/operator/routes.ts";
 import { PROFILE_ROUTES } from "./messaging/profiles/routes.ts";
-import { serviceOperations } from "./base/description/service_operations.ts";
-import { SITE_OPERATIONS } from "./web/site/operations.ts";
-import { toolServerOperations } from "./messaging/tools/operations.ts";
+import { readHome } from "./web/site/home_route.ts";
+import { SITE_ROUTES } from "./web/site/part.ts";
+import { TOOL_ROUTES } from "./messaging/tools/routes.ts";
 
 export function describeOperations(setting: Setting): Operation[] {
   return [
@@ -24,11 +27,14 @@ export function describeOperations(setting: Setting): Operation[] {
     ...describeAll(CUSTODY_ROUTES, setting),
     ...NOTIFICATION_OPERATIONS,
     ...NETWORK_OPERATIONS,
-    ...toolServerOperations(setting),
-    ...serviceOperations(setting),
-    ...DOCS_OPERATIONS,
-    ...SITE_OPERATIONS,
-    ...OPERATOR_OPERATIONS,
+    ...describeAll(TOOL_ROUTES, setting),
+    ...describeAll(
+      [readHome, readLimits, ...HEALTH_ROUTES, readDescription, readPageFile],
+      setting,
+    ),
+    ...describeAll(DOCS_ROUTES, setting),
+    ...describeAll(SITE_ROUTES, setting),
+    ...describeAll(OPERATOR_ROUTES, setting),
     ...describeAll(MAIL_ROUTES, setting),
   ];
 }

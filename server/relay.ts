@@ -15,6 +15,7 @@ import { openCustody } from "./messaging/custody/part.ts";
 import { sealedAgentKeys } from "./messaging/custody/sealed_agent_keys.ts";
 import type { Deps } from "./base/parts/deps.ts";
 import type { Log } from "./base/log.ts";
+import { mount } from "./base/description/declaration.ts";
 import { openDescription } from "./base/description/part.ts";
 import { openDigests } from "./messaging/digest/part.ts";
 import { openDirectory } from "./messaging/directory/part.ts";
@@ -23,8 +24,10 @@ import type { HttpEnv } from "./base/http/routes/route.ts";
 import { openDocs } from "./web/docs/part.ts";
 import { RepetitionSweep } from "./base/idempotency/repetition_sweep.ts";
 import { openLocalMode } from "./web/dev/part.ts";
+import { HEALTH_ROUTES } from "./process/health.ts";
 import { openMail } from "./mail/part.ts";
 import { SEALED_MAIL_SECRET } from "./mail/access/mail_secret.ts";
+import { readPageFile } from "./base/pages/asset_route.ts";
 import { openTools } from "./messaging/tools/part.ts";
 import { type MessagesOptions, openMessages } from "./messaging/messages/part.ts";
 import { openNetwork } from "./messaging/network/part.ts";
@@ -79,7 +82,7 @@ export async function openRelay(given: Deps, options: RelayOptions = {}): Promis
   let startup: readonly string[] | undefined;
   return await openTogether(deps.log, async (parts) => {
     const operator = { recentEvents, startupLines: () => startup ?? parts.notes };
-    const { bodies, answers, requests, refusals, mailOn, clock, isDatabaseAlive } = await openParts(
+    const { bodies, answers, requests, refusals, mailOn, clock } = await openParts(
       parts,
       deps,
       options,
@@ -96,8 +99,7 @@ export async function openRelay(given: Deps, options: RelayOptions = {}): Promis
     const crons = Object.entries(parts.crons).map(([name, body]) => [name, whenSure(body)]);
     return {
       app: createApp({
-        ...{ deps, bodies, answers, requests, refusals, isDatabaseAlive },
-        clock: () => clock.state,
+        ...{ deps, bodies, answers, requests, refusals },
         routes: parts.routes,
       }),
       mailOn,
@@ -147,6 +149,7 @@ async function openParts(
   parts.add("profiles", openProfiles(agents));
   const { actions } = parts.add("operator", openOperator(agents, { messages, recent, sweep }));
   const status = createRelayStatus({ core, http, waits, custody: opened, ...operator });
+  parts.add("health", { routes: mount(HEALTH_ROUTES, { ...core, ...status }) });
   parts.add("admin", openAdminPages(core, { actions, status }));
   parts.add("tools", openTools(agents, { custody, tokenSender, inbox, agentSearch }));
   const { blobs } = parts.add("blobs", await openBlobs(core, options));
@@ -156,6 +159,7 @@ async function openParts(
   );
   parts.add("repetitions", new RepetitionSweep(core, [...repetitions, ...mail.repetitions]));
   if (localMode !== null) parts.add("local mode", localMode.open(handIn));
+  parts.add("pages", { routes: mount([readPageFile], core) });
   parts.add("site", openSite(agents, { figures, agentSearch, holdsKeys: custody.on }));
   const { describe } = parts.add(
     "description",
@@ -166,6 +170,5 @@ async function openParts(
     "resealing",
     openResealing(core, ring, [sealedAgentKeys(agents.identities), SEALED_MAIL_SECRET]),
   );
-  const { isDatabaseAlive } = status;
-  return { ...http, mailOn, clock: store.clock, isDatabaseAlive };
+  return { ...http, mailOn, clock: store.clock };
 }

@@ -12,7 +12,7 @@ import { proveDkim } from "./composing/prove_dkim.ts";
 import { openDelivery } from "./sending/delivery/part.ts";
 import { openReports } from "./receiving/reports/part.ts";
 import { openDrafts } from "./drafts/part.ts";
-import { figureHandlers } from "./figures/routes.ts";
+import { FIGURE_ROUTES } from "./figures/routes.ts";
 import { FORMER_ROUTES } from "./former_routes.ts";
 import { openGoogle } from "./sign_in/google/part.ts";
 import { inboundSecretPath, openInboundSecret } from "./access/inbound_secret.ts";
@@ -119,7 +119,7 @@ async function openMailParts(
   add("google", openGoogle(mail));
   const { erasures } = add("inbox erasures", openErasures({ ...mail, log }));
   add("inboxes", openInboxes({ ...mail, erasures }));
-  add("figures", { handlers: figureHandlers(mail) });
+  add("figures", { routes: mount(FIGURE_ROUTES, mail) });
   const { suppressions } = add("suppressions", openSuppressions(mail));
   add("messages", openMessages(mail));
   const senderPart = add("outbound", openSender(mail, suppressions));

@@ -4,21 +4,21 @@ import {
   APPROVAL_ROUTES,
   DRAFT_ROUTES,
   EVENT_ROUTES,
-  FIGURE_ROUTES,
-  GOOGLE_ROUTES,
   MESSAGE_ROUTES,
-  ORG_ROUTES,
   RECEIVING_ROUTES,
   SEARCH_ROUTES,
   SEND_ROUTES,
-  SIGN_IN_ROUTES,
-  SUSPENSION_ROUTES,
   THREAD_ROUTES,
   TOOL_ROUTES,
 } from "./former_routes.ts";
+import { FIGURE_ROUTES } from "./figures/routes.ts";
+import { CLAIM_ROUTES } from "./sign_in/claim_routes.ts";
+import { GOOGLE_ROUTES } from "./sign_in/google/routes.ts";
+import { MAGIC_ROUTES } from "./sign_in/magic_routes.ts";
 import { INBOX_ROUTES } from "./mailbox/inboxes/routes.ts";
 import { KEY_ROUTES } from "./keys/routes.ts";
 import type { MailDeclaration } from "./access/mail_route.ts";
+import { ORG_ROUTES, SUSPENSION_ROUTES } from "./orgs/routes.ts";
 import { SUPPRESSION_ROUTES } from "./mailbox/suppressions/routes.ts";
 import { WEBHOOK_ROUTES } from "./webhooks/webhook_routes.ts";
 
@@ -26,7 +26,8 @@ import { WEBHOOK_ROUTES } from "./webhooks/webhook_routes.ts";
 export const MAIL_ROUTES: readonly MailDeclaration[] = [
   ...ORG_ROUTES,
   ...GOOGLE_ROUTES,
-  ...SIGN_IN_ROUTES,
+  ...MAGIC_ROUTES,
+  ...CLAIM_ROUTES,
   ...INBOX_ROUTES,
   ...SEND_ROUTES,
   ...MESSAGE_ROUTES,

@@ -169,7 +169,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             },
           },
           idempotency: { imports: [".", "storage"], shows: "*" },
-          pages: { imports: [".", "http"], shows: "*" },
           parts: {
             imports: [".", "config", "http", "mailer", "storage", "time"],
             shows: ["core.ts", "deps.ts", "flush_last.ts", "part.ts"],
@@ -196,7 +195,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               schemas: {
                 shows: [
                   "limit_notes.ts",
-                  "operator.ts",
                   "queries.ts",
                   "rpc.ts",
                   "service.ts",
@@ -206,6 +204,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               },
             },
           },
+          pages: { imports: [".", "description", "http"], shows: "*" },
           outgoing: {
             imports: [".", "config", "parts", "storage", "time"],
             shows: [
@@ -450,10 +449,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             shows: ["mail_search.ts", "search_query.ts", "search_terms.ts", "searched_inboxes.ts"],
           },
           erasures: { imports: ["core", "mailbox", "receiving", "records"] },
-          orgs: {
-            imports: ["access", "core", "mailbox", "receiving", "records"],
-            shows: ["operations.ts"],
-          },
+          orgs: { imports: ["access", "core", "mailbox", "receiving", "records"] },
           sending: {
             imports: [
               "access",
@@ -492,9 +488,9 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             ],
           },
           sign_in: {
-            imports: ["access", "core", "keys", "mailbox", "notices", "orgs", "records"],
+            imports: ["access", "core", "keys", "mailbox", "notices", "records"],
             inside: {
-              owners: { shows: ["change_owner.ts", "sign_in_services.ts"] },
+              owners: { shows: ["change_owner.ts", "queued_link.ts"] },
               google: { imports: ["owners"] },
             },
           },
@@ -605,9 +601,9 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             shows: [
               "admin_request.ts",
               "ban_record.ts",
-              "operations.ts",
               "operator_actions.ts",
               "part.ts",
+              "routes.ts",
             ],
           },
           profiles: {
@@ -616,7 +612,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           },
           tools: {
             imports: ["agents", "custody", "directory", "mailboxes", "messages", "profiles"],
-            shows: ["operations.ts", "part.ts"],
+            shows: ["part.ts", "routes.ts"],
           },
         },
       },
@@ -626,8 +622,8 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
         inside: {
           admin: { shows: ["part.ts", "relay_status.ts"] },
           dev: { shows: ["part.ts"] },
-          docs: { shows: ["operations.ts", "part.ts"] },
-          site: { shows: ["operations.ts", "part.ts"] },
+          docs: { shows: ["part.ts"] },
+          site: { shows: ["home_route.ts", "part.ts"] },
         },
       },
       process: {

@@ -3,7 +3,8 @@ import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
 import { createApp } from "../../server/app.ts";
 import { type Config, parseConfig } from "../../server/base/config/config.ts";
 import type { Deps } from "../../server/base/parts/deps.ts";
-import type { DatabaseProbe } from "../../server/process/health.ts";
+import { type DatabaseProbe, HEALTH_ROUTES } from "../../server/process/health.ts";
+import { mount } from "../../server/base/description/declaration.ts";
 import { type BodyReader, createBodyReader } from "../../server/base/http/bodies/body_reader.ts";
 import { bindingsOf, type Route } from "../../server/base/http/routes/route.ts";
 import { startTestServer } from "./test_server.ts";
@@ -14,7 +15,7 @@ export interface AppServer extends AsyncDisposable {
   logged: { event: string; fields: Record<string, unknown> }[];
 }
 
-/** Serves createApp over the routes until it is disposed of. */
+/** Serves createApp over the routes, and those of health, until it is disposed of. */
 export async function startApp(
   routes: readonly Route[],
   options: {
@@ -36,7 +37,13 @@ export async function startApp(
     log: (event, fields = {}) => void logged.push({ event, fields }),
   };
   const { isDatabaseAlive = () => Promise.resolve(true), bodies = createBodyReader() } = options;
-  const app = createApp({ deps, routes, isDatabaseAlive, bodies });
+  const { limits } = deps.config;
+  const health = mount(HEALTH_ROUTES, {
+    limits,
+    clock: () => ({ state: "steady" }),
+    isDatabaseAlive,
+  });
+  const app = createApp({ deps, routes: [...health, ...routes], bodies });
   const server = startTestServer((request, info) => app.fetch(request, bindingsOf(info)));
   return {
     port: server.port,

@@ -1,7 +1,7 @@
 /** The ways into orgs over a store, without HTTP and without mail that leaves. */
 import { DEFAULT_LIMITS } from "../../server/base/config/limits.ts";
 import { LastUsed } from "../../server/mail/access/last_used.ts";
-import type { SignInServices } from "../../server/mail/sign_in/owners/sign_in_services.ts";
+import type { SignInServices } from "../../server/mail/sign_in/owners/queued_link.ts";
 import type { TestStorage } from "./storage.ts";
 
 /** `woken` counts how often the outgoing queue was. */
@@ -20,6 +20,7 @@ export function signInServices(
     },
     lastUsed: new LastUsed(store),
     addressKey: new Uint8Array(32),
+    domain: "agents.test",
     woken: 0,
     outgoing: { wake: () => void services.woken++ },
   };

@@ -1,8 +1,9 @@
 /** The description of the API as a part of the relay. */
 import type { Core } from "../parts/core.ts";
 import type { Part } from "../parts/part.ts";
+import { mount } from "./declaration.ts";
 import { describeLater, type Description, type LoadOperations } from "./description.ts";
-import { descriptionRoutes } from "./routes.ts";
+import { readDescription, readLimits } from "./routes.ts";
 
 export interface OpenDescription extends Part {
   /** Made when it is first asked for. */
@@ -10,11 +11,11 @@ export interface OpenDescription extends Part {
 }
 
 export function openDescription(
-  { deps }: Core,
+  core: Core,
   mailOn: boolean,
   loadOperations: LoadOperations,
 ): OpenDescription {
-  const { baseUrl, limits } = deps.config;
+  const { limits, deps: { config: { baseUrl } } } = core;
   const describe = describeLater({ baseUrl, limits, mailOn }, loadOperations);
-  return { describe, routes: descriptionRoutes(deps, describe) };
+  return { describe, routes: mount([readLimits, readDescription], { ...core, describe }) };
 }

@@ -1,7 +1,9 @@
 /** GET /assets/{file}: what pages load. */
+import { z } from "@hono/zod-openapi";
+import { publicRoute } from "../description/declaration.ts";
+import { fixedAnswers } from "../description/fixed_answers.ts";
 import { RelayError } from "../errors.ts";
 import { answerFixed, fixContent, type FixedContent } from "../http/answers/fixed_content.ts";
-import type { Route } from "../http/routes/route.ts";
 import { ASSET_FILES } from "./asset_files.ts";
 
 const HEADERS = {
@@ -10,21 +12,40 @@ const HEADERS = {
 };
 
 /** Each file under its hashed name alone; the content is compressed when it is first asked for. */
-export function assetRoute(): Route {
-  const fixed = new Map<string, Promise<FixedContent>>();
-  return {
-    method: "GET",
-    path: "/assets/{file}",
-    cors: "none",
-    async handle(c) {
+export const readPageFile = publicRoute({
+  method: "GET",
+  path: "/assets/{file}",
+  id: "readPageFile",
+  tag: "Service",
+  summary: "Files of all pages",
+  addition: true,
+  cors: "none",
+  words: {
+    description: "The stylesheet, the icon and the scripts that pages for people load. A name " +
+      "never has two contents, so that it may be kept for ever.",
+    params: z.object({
+      file: z.string().openapi({ description: "A name that a page uses." }),
+    }),
+    answers: fixedAnswers(
+      "The file.",
+      ["text/css", "image/svg+xml", "text/javascript"].map((type) => ({
+        type,
+        schema: z.string(),
+      })),
+    ),
+    errors: { not_found: "no page of this version loads such a file" },
+  },
+  handle() {
+    const fixed = new Map<string, Promise<FixedContent>>();
+    return async (c) => {
       const { text, type, name } = ASSET_FILES.find(({ path }) => path === c.get("path")) ??
         unknownFile();
       const content = fixed.get(name) ?? fixContent(text, type);
       fixed.set(name, content);
       return answerFixed(c.req.raw, await content, HEADERS);
-    },
-  };
-}
+    };
+  },
+});
 
 function unknownFile(): never {
   throw new RelayError(

@@ -7,9 +7,6 @@ import type { Operation } from "../../base/description/operation.ts";
 import type { KeyAccess, MailAccess } from "./access.ts";
 import type { KeyedRequest, MailRequest } from "./mail_route.ts";
 
-const PERIOD = "Query `period`: 24h, 7d, 30d or 90d.";
-const REGISTER = "A receive-only trial of 24 hours; 5 per client address an hour.";
-
 interface Further {
   /** True where the path is not in the specification. */
   addition?: boolean;
@@ -42,73 +39,6 @@ function route<Id extends string, Access extends MailAccess>(
 ): Row<Id, Access> {
   return { method, path, id, access, summary, ...further };
 }
-
-export const ORG = [
-  route("post", "/v1/mail/agents/register", "registerMail", "public", "Register for mail", {
-    note: REGISTER,
-  }),
-  route(
-    "post",
-    "/v1/mail/agents/register-trial",
-    "registerMailTrial",
-    "public",
-    "Register for mail",
-    { note: "Another name of POST /v1/mail/agents/register." },
-  ),
-  route("get", "/v1/mail/org", "readMailOrg", "orgRead", "Read the org"),
-  route("delete", "/v1/mail/org", "deleteMailOrg", "orgWrite", "Erase the org", { addition: true }),
-] as const;
-
-export const GOOGLE = [
-  route(
-    "post",
-    "/v1/mail/org/google",
-    "signInWithGoogle",
-    "public",
-    "Sign in by identity provider",
-    { note: "Creates a verified org, or signs in to the one of that identity." },
-  ),
-  route("delete", "/v1/mail/org/google", "unlinkGoogle", "orgWrite", "Unlink the identity", {
-    addition: true,
-  }),
-  route("post", "/v1/mail/org/attach", "attachGoogle", "orgWrite", "Link an identity to the org", {
-    note: "Recovers an expired trial.",
-    expiredTrial: true,
-  }),
-] as const;
-
-export const SIGN_IN = [
-  route("post", "/v1/mail/org/magic", "sendMagicLink", "public", "Send a sign-in link", {
-    note: "The link works once, for an hour; 3 per e-mail an hour.",
-  }),
-  route("get", "/v1/mail/org/magic/confirm", "followMagicLink", "public", "Follow a sign-in link", {
-    note: "Query `token`. Mints an API key once.",
-    pages: true,
-  }),
-  route(
-    "post",
-    "/v1/mail/org/magic/confirm",
-    "confirmMagicLink",
-    "public",
-    "Confirm a sign-in link",
-    { addition: true, pages: true },
-  ),
-  route("post", "/v1/mail/org/claim", "claimMailOrg", "orgWrite", "Send a confirmation link", {
-    note: "The link works once, for an hour; 3 per org an hour.",
-  }),
-  route("get", "/v1/mail/org/claim/confirm", "followClaimLink", "public", "Follow a claim link", {
-    note: "Query `token`. Clears trial and expiry.",
-    pages: true,
-  }),
-  route(
-    "post",
-    "/v1/mail/org/claim/confirm",
-    "confirmClaimLink",
-    "public",
-    "Confirm a claim link",
-    { addition: true, pages: true },
-  ),
-] as const;
 
 export const SEND = [
   route("post", "/v1/mail/inboxes/{id}/messages/send", "sendMail", "write", "Send mail", {
@@ -189,16 +119,6 @@ export const DRAFTS = [
   }),
 ] as const;
 
-export const FIGURES = [
-  route("get", "/v1/mail/usage", "readMailUsage", "orgRead", "Usage counters of the org"),
-  route("get", "/v1/mail/delivery-health", "readMailHealth", "orgRead", "Health of delivery", {
-    note: PERIOD,
-  }),
-  route("get", "/v1/mail/activity", "readMailActivity", "orgRead", "Activity over time", {
-    note: PERIOD,
-  }),
-] as const;
-
 export const RECEIVING = [
   route("post", "/v1/mail/inbound/raw", "receiveMail", "gateway", "Hand in a received message", {
     addition: true,
@@ -213,25 +133,6 @@ export const EVENTS = [
     bodyLimit: "mailEventsBytes",
     note: "Signed by the operator's gateway.",
   }),
-] as const;
-
-export const SUSPENSION = [
-  route(
-    "post",
-    "/v1/admin/mail/orgs/{id}/suspend",
-    "suspendMailOrg",
-    "adminToken",
-    "Suspend an org",
-    { addition: true },
-  ),
-  route(
-    "post",
-    "/v1/admin/mail/orgs/{id}/unsuspend",
-    "unsuspendMailOrg",
-    "adminToken",
-    "Lift a suspension",
-    { addition: true },
-  ),
 ] as const;
 
 export const APPROVAL = [
@@ -266,19 +167,14 @@ export const TOOLS = [
 ] as const;
 
 const ROWS = [
-  ...ORG,
-  ...GOOGLE,
-  ...SIGN_IN,
   ...SEND,
   ...MESSAGES,
   ...ANSWERING,
   ...THREADS,
   ...SEARCH,
   ...DRAFTS,
-  ...FIGURES,
   ...RECEIVING,
   ...EVENTS,
-  ...SUSPENSION,
   ...APPROVAL,
   ...TOOLS,
 ] as const;

@@ -1,18 +1,12 @@
 /** Commits that change an org as a whole: its deletion, and what its operator decides. */
 import { RelayError } from "../../base/errors.ts";
-import type { Limits } from "../../base/config/limits.ts";
-import type { GroupCommit, Transaction } from "../../base/storage/commits/group_commit.ts";
-import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
+import type { Transaction } from "../../base/storage/commits/job.ts";
 import { type CallingKey, requireCaller } from "../access/require_org.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import { keysKey } from "../records/key_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { emailOrgKey } from "../records/verified_email.ts";
-
-export interface OrgChanges {
-  commits: GroupCommit;
-  limits: Limits;
-}
 
 /** ["mail-erasure", orgId]: stands while something is left of an org that is gone. */
 export interface ErasureRow {
@@ -43,7 +37,7 @@ export function stageErasure(transaction: Transaction, org: OrgRecord): OrgRecor
  * @throws RelayError as requireCaller()
  */
 export async function deleteOrg(
-  { commits, limits }: OrgChanges,
+  { commits, limits }: Pick<MailCore, "commits" | "limits">,
   caller: CallingKey,
 ): Promise<OrgRecord | null> {
   return await commits.submit((transaction) => {
@@ -58,7 +52,7 @@ export async function deleteOrg(
  * @throws RelayError `not_found` for an org that is none, or none any more
  */
 export async function setSuspended(
-  { commits, limits }: OrgChanges,
+  { commits, limits }: Pick<MailCore, "commits" | "limits">,
   orgId: string,
   suspended: boolean,
 ): Promise<void> {
@@ -75,7 +69,7 @@ export async function setSuspended(
 
 /** @throws RelayError `not_found` for an org that is none, or none any more */
 export async function requireStanding(
-  { records, limits, now }: { records: RecordCache; limits: Limits; now: () => number },
+  { records, limits, now }: Pick<MailCore, "records" | "limits" | "now">,
   orgId: string,
 ): Promise<void> {
   const org = isMailId("org", orgId) ? await records.read<OrgRecord>(orgKey(orgId)) : null;

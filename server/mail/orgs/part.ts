@@ -1,4 +1,5 @@
 /** Orgs as a part of the mail area, with the erasure of those that are gone. */
+import { mount } from "../../base/description/declaration.ts";
 import { ANSWER_KEPT_MS } from "../../base/idempotency/key_use.ts";
 import { repetitionKey } from "../../base/idempotency/repetition.ts";
 import type { ReservedUse } from "../../base/idempotency/reserved_requests.ts";
@@ -10,7 +11,7 @@ import { REPEATED_MAILS, repeatIndexKey } from "../receiving/repeats.ts";
 import { MAIL_KEYS } from "../records/stored_answer.ts";
 import { SUPPRESSION_TABLES } from "../mailbox/suppressions/suppressions.ts";
 import { Erasures } from "./erasures.ts";
-import { orgHandlers } from "./routes.ts";
+import { ORG_ROUTES, SUSPENSION_ROUTES } from "./routes.ts";
 
 /** Tables of every part, by the first parts of their keys: what shows an org's inboxes goes first. */
 const TABLES = [
@@ -52,7 +53,7 @@ export function openOrgs(core: MailCore): MailPart {
     tables: TABLES,
   });
   return {
-    handlers: orgHandlers({ ...core, erasures }),
+    routes: mount([...ORG_ROUTES, ...SUSPENSION_ROUTES], { ...core, erasures }),
     start: () => erasures.begin(),
     everyMinute: () => erasures.run(),
     close: () => erasures.close(),

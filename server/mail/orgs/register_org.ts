@@ -1,10 +1,9 @@
 /** Self-registration: org, first key, number and the address window are one commit (specification, 4.7). */
 import { rateLimited, RelayError } from "../../base/errors.ts";
-import type { Limits } from "../../base/config/limits.ts";
-import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
 import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 import { addKey } from "../access/put_keys.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import { makeKeySecret, OWNER_RIGHTS } from "../records/key_record.ts";
 import { makeMailId } from "../records/mail_id.ts";
 import {
@@ -23,13 +22,6 @@ import type { RegistrationRequest } from "./registration_request.ts";
 const REPLAY_MARGIN_MS = 60_000;
 const FIRST_KEY_NAME = "registration";
 
-export interface RegisterServices {
-  commits: GroupCommit;
-  random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
-  now: () => number;
-  limits: Limits;
-}
-
 export interface RegisteredOrg {
   org: OrgRecord;
   /** Shown once. */
@@ -43,7 +35,7 @@ export interface RegisteredOrg {
  * @throws RelayError `rate_limited`, then `handle_taken` for a key that has an org, replays included
  */
 export async function registerOrg(
-  { commits, random, now, limits }: RegisterServices,
+  { commits, random, now, limits }: Pick<MailCore, "commits" | "random" | "now" | "limits">,
   { publicKey, timestampSeconds, label }: RegistrationRequest,
   addressHash: string,
 ): Promise<RegisteredOrg> {

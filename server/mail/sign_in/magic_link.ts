@@ -21,9 +21,8 @@ import { newOrg, orgKey, type OrgRecord, orgState } from "../records/org_record.
 import { carries, emailKey, signedInAtMs, stageVerifiedEmail } from "../records/verified_email.ts";
 import { stageTakeBack } from "./owners/change_owner.ts";
 import { stageEmailWindow } from "./email_window.ts";
-import { stageLink } from "./owners/queued_link.ts";
+import { type SignInServices, stageLink, wakeLinkMails } from "./owners/queued_link.ts";
 import { chooseOrg, type SignInChoice } from "./sign_in_choice.ts";
-import { type SignInServices, wakeLinkMails } from "./owners/sign_in_services.ts";
 
 /**
  * Mails a sign-in link to an address, known or not: whether an org carries it is asked when the link is

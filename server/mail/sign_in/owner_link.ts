@@ -24,8 +24,7 @@ import { makeUlid } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState, type Restore } from "../records/org_record.ts";
 import { stageOwner, stageTakeBack } from "./owners/change_owner.ts";
 import { stageEmailWindow } from "./email_window.ts";
-import { stageLink } from "./owners/queued_link.ts";
-import { type SignInServices, wakeLinkMails } from "./owners/sign_in_services.ts";
+import { type SignInServices, stageLink, wakeLinkMails } from "./owners/queued_link.ts";
 
 /**
  * Mails a link that makes an address the caller's org's. An earlier one that waits works no more.

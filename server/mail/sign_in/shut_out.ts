@@ -11,7 +11,7 @@ import { requireCaller } from "../access/require_org.ts";
 import { restoresOfOwner } from "../records/former_owners.ts";
 import { isKeyForm, isOwnerKey, keysKey } from "../records/key_record.ts";
 import { orgKey, type OrgRecord } from "../records/org_record.ts";
-import type { SignInServices } from "./owners/sign_in_services.ts";
+import type { SignInServices } from "./owners/queued_link.ts";
 
 /**
  * The holder of a key that a sign-in made, who presses what its page offers.

@@ -4,7 +4,7 @@ import type { MagicLink } from "../records/link_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState, type Restore } from "../records/org_record.ts";
 import { findCarryingOrgs } from "../records/verified_email.ts";
-import type { SignInServices } from "./owners/sign_in_services.ts";
+import type { SignInServices } from "./owners/queued_link.ts";
 
 /** What a person names to get an org of their own where the address was only claimed for others. */
 export const NEW_ORG = "new";

@@ -1,78 +1,207 @@
 /** What the operator may do: ban, unban (specification, 4.5), list the bans, purge. */
+import { z } from "@hono/zod-openapi";
+import { AddressError } from "../../../toolkit/address_error.ts";
+import { decodeAddress } from "../../../toolkit/decode_address.ts";
+import { EXAMPLE_PROFILE } from "../../base/description/examples.ts";
+import {
+  integer as integerParameter,
+  limit as limitParameter,
+} from "../../base/description/schemas/queries.ts";
+import { banReason } from "../../base/description/schemas/text_rules.ts";
+import { address, handle, time } from "../../base/description/schemas/values.ts";
 import { answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
-import { readObject } from "../../base/http/fields/json_body.ts";
-import { integer, readQuery } from "../../base/http/fields/query.ts";
-import { readBody } from "../../base/http/routes/read_body.ts";
-import { requireAdmin } from "../../base/http/callers/require_admin.ts";
-import type { Route } from "../../base/http/routes/route.ts";
-import { timestamp } from "../../base/time/timestamp.ts";
 import { pageLimit } from "../../base/http/fields/page_limit.ts";
-import type { OperatorActions } from "./operator_actions.ts";
+import { integer, readQuery } from "../../base/http/fields/query.ts";
+import { timestamp } from "../../base/time/timestamp.ts";
 import { findByKey, findNamed, readReason } from "./admin_request.ts";
+import { adminRoute } from "./admin_route.ts";
 import type { ListedBan } from "./ban_record.ts";
+import type { OperatorActions } from "./operator_actions.ts";
 
-export interface AdminServices {
-  /** RELAY_ADMIN_TOKEN; unset, every call is refused. */
-  adminToken: string | undefined;
-  rawBodyBytes: number;
+interface AdminServices {
   actions: OperatorActions;
 }
 
+const pubkeyGiven = () =>
+  z.string().refine(isAddress).openapi({
+    pattern: "^[1-9A-HJ-NP-Za-km-z]{33,44}$",
+    description: "The agent's address.",
+  });
+
+const handleGiven = () =>
+  z.string().regex(/^@?[A-Za-z0-9_]{3,32}$/).nullish().openapi({
+    "x-addition": true,
+    description: "The agent's handle, in place of `pubkey`; capitals and a leading @ do no harm.",
+  });
+
+const named = { pubkey: pubkeyGiven().nullish(), handle: handleGiven() };
+
+/** Exactly one of the two names the agent. */
+function namesOne(request: { pubkey?: string | null; handle?: string | null }): boolean {
+  return ((request.pubkey ?? null) === null) !== ((request.handle ?? null) === null);
+}
+
+const BanRequest = z.object({ ...named, reason: banReason().nullish() })
+  .refine(namesOne).openapi("BanRequest");
+
+const UnbanRequest = z.object(named).refine(namesOne).openapi("UnbanRequest");
+
+const Ban = z.object({
+  pubkey: address("The agent's address:"),
+  handle: handle("Its handle."),
+  reason: z.string().nullable().openapi({ description: "As the operator gave it." }),
+  banned_at: time("When it was banned; null for a ban that is older than this list.")
+    .nullable(),
+}).openapi("Ban");
+
+const Bans = z.object({ bans: z.array(Ban) }).openapi("BanList");
+
+const PurgeRequest = z.object({ pubkey: pubkeyGiven() }).openapi("PurgeRequest");
+
+const Purging = z.object({
+  pubkey: address("The agent's address:"),
+  status: z.literal("purging"),
+}).openapi("Purging");
+
+/** A plain boolean: of an enum of true alone some generators make a class that refuses true. */
+const Ok = z.object({ ok: z.boolean() }).openapi("Ok");
+
+const BansQuery = z.object({
+  limit: limitParameter("bans"),
+  offset: integerParameter("How many bans to skip.", { min: 0, max: 10_000, absent: 0 }),
+});
 const BANS_QUERY = { limit: pageLimit(), offset: integer(0, 10_000, 0) };
 
-export function adminRoutes(services: AdminServices): Route[] {
-  const { adminToken, actions, rawBodyBytes } = services;
-  return [
-    banRoute(services, "/v1/admin/ban", true),
-    banRoute(services, "/v1/admin/unban", false),
-    {
-      method: "GET",
-      path: "/v1/admin/bans",
-      cors: "none",
-      async handle(c) {
-        requireAdmin(c.req.raw.headers, adminToken);
-        const { limit, offset } = readQuery(c.get("query"), BANS_QUERY);
-        const page = await actions.bans.page(limit, offset);
-        return answerJson({ bans: page.map(shownBan) }, 200, NO_STORE);
-      },
-    },
-    {
-      method: "POST",
-      path: "/v1/admin/purge",
-      cors: "none",
-      body: { limitBytes: rawBodyBytes, pool: "messages" },
-      async handle(c) {
-        const body = await readBody(c);
-        requireAdmin(c.req.raw.headers, adminToken);
-        const agent = await findByKey(actions.identities, readObject(body));
-        await actions.purge(agent);
-        return answerJson({ pubkey: agent.address, status: "purging" }, 202);
-      },
-    },
-  ];
-}
+const EXAMPLE = { pubkey: EXAMPLE_PROFILE.address };
+const NAMED_ERRORS = {
+  invalid_pubkey: null,
+  invalid_handle: null,
+  not_found: "no agent has this key or handle",
+};
 
-function banRoute(services: AdminServices, path: string, banned: boolean): Route {
-  const { adminToken, rawBodyBytes, actions } = services;
-  return {
-    method: "POST",
-    path,
-    cors: "none",
-    body: { limitBytes: rawBodyBytes, pool: "messages" },
-    async handle(c) {
-      const body = await readBody(c);
-      requireAdmin(c.req.raw.headers, adminToken);
-      const request = readObject(body);
-      const reason = banned ? readReason(request) : null;
-      const agent = await findNamed(actions.identities, request);
-      if (banned) await actions.ban(agent, reason);
-      else await actions.unban(agent);
-      return answerJson({ ok: true });
+const banAgent = adminRoute({
+  method: "POST",
+  path: "/v1/admin/ban",
+  id: "banAgent",
+  summary: "Ban an agent",
+  bodyLimit: "rawBodyBytes",
+  words: {
+    description:
+      "From the next request on the agent neither sends nor receives, is not resolvable " +
+      "and stands in no directory, feed, leaderboard or total. It may still read its inbox, its " +
+      "old messages stay, its handle stays bound to its key. Repeating it is 200, and replaces " +
+      "the reason where one is given.",
+    body: {
+      description: "Which agent: `pubkey`, or in its place `handle`.",
+      schema: BanRequest,
+      examples: {
+        agent: EXAMPLE,
+        reason: { handle: EXAMPLE_PROFILE.handle, reason: "sends spam" },
+      },
     },
-  };
-}
+    answers: { 200: { description: "Banned.", content: { schema: Ok } } },
+    errors: NAMED_ERRORS,
+  },
+  handle: ({ actions }: AdminServices) => async (_, request) => {
+    const reason = readReason(request);
+    await actions.ban(await findNamed(actions.identities, request), reason);
+    return answerJson({ ok: true });
+  },
+});
+
+const unbanAgent = adminRoute({
+  method: "POST",
+  path: "/v1/admin/unban",
+  id: "unbanAgent",
+  summary: "Lift a ban",
+  bodyLimit: "rawBodyBytes",
+  words: {
+    description:
+      "Undoes a ban: sending, receiving, resolution and figures come back. Repeating it " +
+      "is 200.",
+    body: {
+      description: "Which agent: `pubkey`, or in its place `handle`.",
+      schema: UnbanRequest,
+      examples: { agent: EXAMPLE },
+    },
+    answers: { 200: { description: "Not banned.", content: { schema: Ok } } },
+    errors: NAMED_ERRORS,
+  },
+  handle: ({ actions }: AdminServices) => async (_, request) => {
+    await actions.unban(await findNamed(actions.identities, request));
+    return answerJson({ ok: true });
+  },
+});
+
+const listBans = adminRoute({
+  method: "GET",
+  path: "/v1/admin/bans",
+  id: "listBans",
+  summary: "List the bans",
+  addition: true,
+  words: {
+    description: "Who is banned, newest first, page by page. Bans from before this list was kept " +
+      "come last, without reason and time.",
+    query: BansQuery,
+    answers: {
+      200: {
+        description: "A page of the bans.",
+        headers: ["Cache-Control"],
+        content: { schema: Bans },
+      },
+    },
+  },
+  handle: ({ actions }: AdminServices) => async (c) => {
+    const { limit, offset } = readQuery(c.get("query"), BANS_QUERY);
+    const page = await actions.bans.page(limit, offset);
+    return answerJson({ bans: page.map(shownBan) }, 200, NO_STORE);
+  },
+});
+
+const purgeAgent = adminRoute({
+  method: "POST",
+  path: "/v1/admin/purge",
+  id: "purgeAgent",
+  summary: "Delete what a banned agent sent",
+  addition: true,
+  bodyLimit: "rawBodyBytes",
+  words: {
+    description:
+      "Deletes everything that the agent has sent until now from all inboxes and from its " +
+      "outbox, in the background, and frees its retained bytes. It cannot be undone. What it " +
+      "received stays, and so do its handle, its profile and the totals. An unban does not end " +
+      "it, and brings nothing back. Repeating it is 202.",
+    body: {
+      description: "Which agent; it has to be banned.",
+      schema: PurgeRequest,
+      examples: { agent: EXAMPLE },
+    },
+    answers: { 202: { description: "The deletion has begun.", content: { schema: Purging } } },
+    errors: {
+      invalid_json: "unparsable body, a field of another type, or an agent that is not banned",
+      invalid_pubkey: null,
+      not_found: "no agent has this key",
+    },
+  },
+  handle: ({ actions }: AdminServices) => async (_, request) => {
+    const agent = await findByKey(actions.identities, request);
+    await actions.purge(agent);
+    return answerJson({ pubkey: agent.address, status: "purging" }, 202);
+  },
+});
+
+export const OPERATOR_ROUTES = [banAgent, unbanAgent, listBans, purgeAgent];
 
 function shownBan({ address, handle, reason, bannedAtMs }: ListedBan) {
   const banned_at = bannedAtMs === null ? null : timestamp(bannedAtMs);
   return { pubkey: address, handle, reason, banned_at };
+}
+
+function isAddress(text: string): boolean {
+  try {
+    return decodeAddress(text).length === 32;
+  } catch (error) {
+    if (error instanceof AddressError) return false;
+    throw error;
+  }
 }

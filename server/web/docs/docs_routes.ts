@@ -7,10 +7,11 @@ import {
   fixContent,
   type FixedContent,
 } from "../../base/http/answers/fixed_content.ts";
-import type { Handler, Route } from "../../base/http/routes/route.ts";
+import type { Handler } from "../../base/http/routes/route.ts";
 import { pageHeaders } from "../../base/pages/answer_page.ts";
 import { docsPage } from "./docs_page.ts";
 import type { Leaf, Library } from "./library.ts";
+import { readingRoute } from "./reading_route.ts";
 import type { TryHandlers } from "./try_handlers.ts";
 
 const HTML = "text/html; charset=utf-8";
@@ -19,16 +20,15 @@ const PLAIN = "text/plain; charset=utf-8";
 /** Asked for again each time, and sent only where it changed. */
 const HEADERS = { ...pageHeaders(), "Cache-Control": "no-cache" };
 
-/**
- * Texts, renderer and schemas are loaded when a page is first asked for; pages are made once.
- *
- * Two open routes take all that is below /docs: beside them the fast router of the application takes no
- * literal path of the same method.
- */
-export function docsRoutes(
-  describe: () => Promise<Description>,
-  tryOut: TryHandlers,
-): Route[] {
+/** Handlers rather than routes: a path of theirs is for several. */
+interface DocsReader {
+  /** The page of a path, in HTML or Markdown. */
+  showPage: Handler;
+  showText(make: (library: Library) => string): Handler;
+}
+
+/** Texts and renderer are loaded when a page is first asked for; pages are made once. */
+export function createDocsReader(describe: () => Promise<Description>): DocsReader {
   const contents = new Map<string, Promise<FixedContent>>();
   let opening: Promise<Library> | undefined;
   const open = () =>
@@ -64,30 +64,82 @@ export function docsRoutes(
     return answerFixed(c.req.raw, content, HEADERS);
   };
 
-  const showText = (make: (library: Library) => string): Handler => async (c) => {
+  const showText: DocsReader["showText"] = (make) => async (c) => {
     const library = await open();
     const content = await contentOf(c.get("path"), () => fixContent(make(library), PLAIN));
     return answerFixed(c.req.raw, content, HEADERS);
   };
 
-  const page = (path: string, handle: Handler): Route => ({
-    method: "GET",
-    path,
-    page: true,
-    cors: "none",
-    handle,
-  });
-  return [
-    page("/docs", showPage),
-    page("/docs/{file}", (c) => c.get("path") === "/docs/try" ? tryOut.givePage(c) : showPage(c)),
-    page(
-      "/docs/{folder}/{file}",
-      (c) => c.get("path").startsWith("/docs/try/") ? tryOut.giveFile(c) : showPage(c),
-    ),
-    page("/llms.txt", showText((library) => library.llms())),
-    page("/llms-full.txt", showText((library) => library.llmsFull())),
-  ];
+  return { showPage, showText };
 }
+
+interface DocsServices {
+  reader: DocsReader;
+  tryOut: TryHandlers;
+}
+
+const readDocs = readingRoute({
+  path: "/docs",
+  id: "readDocs",
+  summary: "The documentation as pages",
+  description:
+    "Guides and the reference for people, in the words of this relay: its address, its " +
+    "limits. Each page is there in Markdown too.",
+  types: ["text/html"],
+  handle: ({ reader }: DocsServices) => reader.showPage,
+});
+
+// Two open routes take all that is below /docs: beside them the fast router of the application takes no
+// literal path of the same method.
+
+const readGuide = readingRoute({
+  path: "/docs/{file}",
+  id: "readGuide",
+  summary: "A guide, or the page to try routes out",
+  description:
+    "As a page, or with `.md` behind its name in Markdown. /docs and /llms.txt list them. /docs/try is this description as a page that sends requests, signed by a key that the browser makes.",
+  segments: { file: "Such as `start`, `start.md` or `try`." },
+  types: ["text/html", "text/markdown"],
+  handle: ({ reader, tryOut }: DocsServices) => (c) =>
+    c.get("path") === "/docs/try" ? tryOut.givePage(c) : reader.showPage(c),
+});
+
+const readReferencePage = readingRoute({
+  path: "/docs/{folder}/{file}",
+  id: "readReferencePage",
+  summary: "An operation of the reference, or a file of /docs/try",
+  description:
+    "In the folder `reference` one operation of this description with its examples and " +
+    "errors: as a page, or with `.md` behind its name in Markdown. Operations of mail are there while " +
+    "mail is on. In the folder `try` the scripts and styles that /docs/try loads.",
+  segments: {
+    folder: "`reference` or `try`.",
+    file: "An operationId such as `sendMessage`, or `sendMessage.md`.",
+  },
+  types: ["text/html", "text/markdown", "text/javascript", "text/css"],
+  handle: ({ reader, tryOut }: DocsServices) => (c) =>
+    c.get("path").startsWith("/docs/try/") ? tryOut.giveFile(c) : reader.showPage(c),
+});
+
+const readLlms = readingRoute({
+  path: "/llms.txt",
+  id: "readLlms",
+  summary: "The documentation for language models",
+  description: "What there is to read, with links to all of it in Markdown (llmstxt.org).",
+  types: ["text/plain"],
+  handle: ({ reader }: DocsServices) => reader.showText((library) => library.llms()),
+});
+
+const readLlmsFull = readingRoute({
+  path: "/llms-full.txt",
+  id: "readLlmsFull",
+  summary: "The whole documentation in one file",
+  description: "Every guide and every operation in Markdown, one after the other.",
+  types: ["text/plain"],
+  handle: ({ reader }: DocsServices) => reader.showText((library) => library.llmsFull()),
+});
+
+export const LIBRARY_ROUTES = [readDocs, readGuide, readReferencePage, readLlms, readLlmsFull];
 
 async function openLibrary(describe: () => Promise<Description>): Promise<Library> {
   const [{ Library }, description] = await Promise.all([import("./library.ts"), describe()]);

@@ -29,7 +29,7 @@ function policyOf(baseUrl: string): string {
   ].join("; ");
 }
 
-/** Handlers rather than routes: see docsRoutes(). */
+/** Handlers rather than routes: two open routes take all below /docs (docs_routes.ts). */
 export interface TryHandlers {
   givePage: Handler;
   /** The files that it loads, at /docs/try/{file}. */

@@ -9,11 +9,11 @@ import {
   fixContent,
   type FixedContent,
 } from "../../base/http/answers/fixed_content.ts";
-import type { Route } from "../../base/http/routes/route.ts";
 import { pageHeaders } from "../../base/pages/answer_page.ts";
 import { COPY_SCRIPT, EMBED_SCRIPT } from "../../base/pages/asset_files.ts";
 import { codeBlock } from "../../base/pages/code_block.ts";
 import { frame } from "../../base/pages/frame.ts";
+import { readingRoute } from "./reading_route.ts";
 
 interface Verifier {
   file: FixedContent;
@@ -26,44 +26,57 @@ const FILE = "/verify/verify.html";
 const HTML = "text/html; charset=utf-8";
 const ASKED_EACH_TIME = { "Cache-Control": "no-cache" };
 
-export function verifyRoutes(): Route[] {
+interface VerifyServices {
+  verifier: () => Promise<Verifier>;
+}
+
+/** Loaded when it is first asked for, and kept. */
+export function createVerifier(): VerifyServices["verifier"] {
   let loading: Promise<Verifier> | undefined;
-  const load = () =>
+  return () =>
     loading ??= loadVerifier().catch((error) => {
       loading = undefined;
       throw error;
     });
-  return [
-    {
-      method: "GET",
-      path: "/verify",
-      page: true,
-      cors: "none",
-      async handle(c) {
-        const { "Content-Security-Policy": policy, ...headers } = pageHeaders();
-        return answerFixed(c.req.raw, (await load()).page, {
-          ...headers,
-          ...ASKED_EACH_TIME,
-          "Content-Security-Policy": `${policy}; frame-src 'self'`,
-        });
-      },
-    },
-    {
-      method: "GET",
-      path: FILE,
-      page: true,
-      cors: "none",
-      async handle(c) {
-        const { file, policy } = await load();
-        return answerFixed(c.req.raw, file, {
-          ...pageHeaders(),
-          ...ASKED_EACH_TIME,
-          "Content-Security-Policy": policy,
-        });
-      },
-    },
-  ];
 }
+
+const readVerify = readingRoute({
+  path: "/verify",
+  id: "readVerify",
+  summary: "Check a message in the browser",
+  description:
+    "The offline verifier inside a page that says what a copy from the relay is good for. " +
+    "`#from=ADDRESS` fills in a sender; no server is told of it.",
+  types: ["text/html"],
+  handle: ({ verifier }: VerifyServices) => async (c) => {
+    const { "Content-Security-Policy": policy, ...headers } = pageHeaders();
+    return answerFixed(c.req.raw, (await verifier()).page, {
+      ...headers,
+      ...ASKED_EACH_TIME,
+      "Content-Security-Policy": `${policy}; frame-src 'self'`,
+    });
+  },
+});
+
+const readVerifier = readingRoute({
+  path: FILE,
+  id: "readVerifier",
+  summary: "The offline verifier as a file",
+  description:
+    "Byte for byte the file of the project's repository, to be saved and used without a " +
+    "network.",
+  types: ["text/html"],
+  handle: ({ verifier }: VerifyServices) => async (c) => {
+    const { file, policy } = await verifier();
+    return answerFixed(c.req.raw, file, {
+      ...pageHeaders(),
+      ...ASKED_EACH_TIME,
+      "Content-Security-Policy": policy,
+    });
+  },
+});
+
+export const VERIFY_ROUTES = [readVerify, readVerifier];
 
 async function loadVerifier(): Promise<Verifier> {
   const { default: text } = await import("../../../docs/verify.html", { with: { type: "text" } });

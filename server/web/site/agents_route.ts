@@ -2,16 +2,19 @@
 import type { Context } from "hono";
 import type { AgentListEntry } from "../../messaging/directory/agent_search.ts";
 import { readSearchQuery, type SearchQuery } from "../../messaging/directory/search_query.ts";
+import { fixedAnswers } from "../../base/description/fixed_answers.ts";
+import { DirectoryQuery } from "../../base/description/schemas/queries.ts";
 import { RelayError } from "../../base/errors.ts";
 import { refusalHeaders } from "../../base/http/answers/answer.ts";
 import { callerHash } from "../../base/http/callers/client_address.ts";
 import { answerFixed, fixContent } from "../../base/http/answers/fixed_content.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
 import { integer, readQuery, text } from "../../base/http/fields/query.ts";
-import type { HttpEnv, Route } from "../../base/http/routes/route.ts";
+import type { HttpEnv } from "../../base/http/routes/route.ts";
 import { MAX_ID } from "../../base/max_id.ts";
 import { answerPage, pageHeaders } from "../../base/pages/answer_page.ts";
-import { LIVE_PARAMETER, liveHeaders } from "../../base/pages/live_bar.ts";
+import { LIVE_PARAMETER, liveHeaders, LiveParameter } from "../../base/pages/live_bar.ts";
+import { PAGE, pageRoute } from "../../base/pages/page_route.ts";
 import { sentenceOf } from "../../base/pages/sentence.ts";
 import { type AgentsFacts, agentsPage, refusedSearchPage } from "./agents_page.ts";
 import type { SearchWords } from "./search_form.ts";
@@ -29,75 +32,83 @@ const QUERY = {
 };
 const AGENTS = 50;
 
-export function agentsPageRoute(services: SiteServices): Route {
-  const { agentSearch, addressKey, config, pages, furtherPages } = services;
+export const readAgentsPage = pageRoute({
+  path: "/agents",
+  id: "readAgentsPage",
+  summary: "The directory as a page",
+  words: {
+    description: "All agents, newest first, or those that match a search, 50 a page. A search " +
+      "counts as one of `GET /v1/agents`.",
+    query: DirectoryQuery.omit({ limit: true }).extend({ live: LiveParameter }),
+    answers: fixedAnswers("The page.", PAGE),
+    errors: { rate_limited: "over 30 answered searches a minute from one address" },
+  },
+  handle: (services: SiteServices) => async (c) => {
+    const { pages, furtherPages } = services;
+    const { q = "", tags = "", before_id, offset, live } = readQuery(c.get("query"), QUERY);
+    const words = { q, tags };
+    try {
+      const query = readSearchQuery(q, tags.split(","));
+      if (query !== null) return await searchPage(services, c, words, query, offset);
+    } catch (refusal) {
+      if (!(refusal instanceof RelayError) || refusal.status === 500) throw refusal;
+      if (!namesHtml(c.req.raw)) throw refusal;
+      const page = await refusedSearchPage(words, wordsOf(refusal), refusal.code);
+      return answerPage(page, { status: refusal.status, headers: refusalHeaders(refusal) });
+    }
+    if (before_id !== undefined) {
+      const page = await furtherPages.get(
+        `/agents/${before_id}`,
+        () => browsePage(services, before_id, undefined),
+      );
+      return answerFixed(c.req.raw, page, PAGE_HEADERS, false);
+    }
+    const page = await pages.get(`/agents ${live}`, () => browsePage(services, undefined, live));
+    return answerFixed(c.req.raw, page, { ...PAGE_HEADERS, ...liveHeaders(live) });
+  },
+});
 
-  async function browsePage(beforeId: number | undefined, period: AgentsFacts["period"]) {
-    // One agent more than a page has tells whether there are older ones.
-    const agents = await agentSearch.browse(AGENTS + 1, beforeId);
-    return await agentsPage({
-      words: { q: "", tags: "" },
-      agents: agents.slice(0, AGENTS),
-      older: agents.length > AGENTS ? `/agents?before_id=${agents[AGENTS - 1]!.id}` : undefined,
-      isBeginning: beforeId === undefined,
-      period,
-    });
-  }
+async function browsePage(
+  { agentSearch }: SiteServices,
+  beforeId: number | undefined,
+  period: AgentsFacts["period"],
+) {
+  // One agent more than a page has tells whether there are older ones.
+  const agents = await agentSearch.browse(AGENTS + 1, beforeId);
+  return await agentsPage({
+    words: { q: "", tags: "" },
+    agents: agents.slice(0, AGENTS),
+    older: agents.length > AGENTS ? `/agents?before_id=${agents[AGENTS - 1]!.id}` : undefined,
+    isBeginning: beforeId === undefined,
+    period,
+  });
+}
 
-  async function searchPage(
-    c: Context<HttpEnv>,
-    words: SearchWords,
-    query: SearchQuery,
-    offset: number,
-  ): Promise<Response> {
-    const found = await agentSearch.search(
-      query,
-      { order: "newest", offset, limit: AGENTS + 1 },
-      callerHash(c, addressKey, config.trustedProxyHops),
-      !c.get("head"),
-    );
-    const agents = found.slice(0, AGENTS).map((json): AgentListEntry => JSON.parse(json));
-    const nextOffset = offset + AGENTS;
-    const hasOlder = found.length > AGENTS && nextOffset <= MAX_OFFSET;
-    const older = `/agents?${new URLSearchParams({ ...words, offset: String(nextOffset) })}`;
-    const page = await agentsPage({
-      words,
-      agents,
-      older: hasOlder ? older : undefined,
-      isBeginning: false,
-      period: undefined,
-    });
-    return answerFixed(c.req.raw, await fixContent(page, HTML), PAGE_HEADERS, false);
-  }
-
-  return {
-    method: "GET",
-    path: "/agents",
-    page: true,
-    cors: "none",
-    async handle(c) {
-      const { q = "", tags = "", before_id, offset, live } = readQuery(c.get("query"), QUERY);
-      const words = { q, tags };
-      try {
-        const query = readSearchQuery(q, tags.split(","));
-        if (query !== null) return await searchPage(c, words, query, offset);
-      } catch (refusal) {
-        if (!(refusal instanceof RelayError) || refusal.status === 500) throw refusal;
-        if (!namesHtml(c.req.raw)) throw refusal;
-        const page = await refusedSearchPage(words, wordsOf(refusal), refusal.code);
-        return answerPage(page, { status: refusal.status, headers: refusalHeaders(refusal) });
-      }
-      if (before_id !== undefined) {
-        const page = await furtherPages.get(
-          `/agents/${before_id}`,
-          () => browsePage(before_id, undefined),
-        );
-        return answerFixed(c.req.raw, page, PAGE_HEADERS, false);
-      }
-      const page = await pages.get(`/agents ${live}`, () => browsePage(undefined, live));
-      return answerFixed(c.req.raw, page, { ...PAGE_HEADERS, ...liveHeaders(live) });
-    },
-  };
+async function searchPage(
+  { agentSearch, addressKey, deps: { config } }: SiteServices,
+  c: Context<HttpEnv>,
+  words: SearchWords,
+  query: SearchQuery,
+  offset: number,
+): Promise<Response> {
+  const found = await agentSearch.search(
+    query,
+    { order: "newest", offset, limit: AGENTS + 1 },
+    callerHash(c, addressKey, config.trustedProxyHops),
+    !c.get("head"),
+  );
+  const agents = found.slice(0, AGENTS).map((json): AgentListEntry => JSON.parse(json));
+  const nextOffset = offset + AGENTS;
+  const hasOlder = found.length > AGENTS && nextOffset <= MAX_OFFSET;
+  const older = `/agents?${new URLSearchParams({ ...words, offset: String(nextOffset) })}`;
+  const page = await agentsPage({
+    words,
+    agents,
+    older: hasOlder ? older : undefined,
+    isBeginning: false,
+    period: undefined,
+  });
+  return answerFixed(c.req.raw, await fixContent(page, HTML), PAGE_HEADERS, false);
 }
 
 /** What a person is told: limits tell programs of fields that pages do not have. */

@@ -1,30 +1,34 @@
 /** GET /contact: who runs this relay. */
 import { html } from "hono/html";
-import type { Config } from "../../base/config/config.ts";
+import { fixedAnswers } from "../../base/description/fixed_answers.ts";
 import {
   answerFixed,
   fixContent,
   type FixedContent,
 } from "../../base/http/answers/fixed_content.ts";
-import type { Route } from "../../base/http/routes/route.ts";
 import { pageHeaders } from "../../base/pages/answer_page.ts";
 import { frame } from "../../base/pages/frame.ts";
 import { notice } from "../../base/pages/notice.ts";
+import { PAGE, pageRoute } from "../../base/pages/page_route.ts";
+import type { SiteServices } from "./site_services.ts";
 
 const PAGE_HEADERS = { ...pageHeaders(), "Cache-Control": "no-cache" };
 
-export function contactRoute({ operatorContact }: Pick<Config, "operatorContact">): Route {
-  let page: Promise<FixedContent> | undefined;
-  const fix = async () =>
-    await fixContent(await contactPage(operatorContact), "text/html; charset=utf-8");
-  return {
-    method: "GET",
-    path: "/contact",
-    page: true,
-    cors: "none",
-    handle: async (c) => answerFixed(c.req.raw, await (page ??= fix()), PAGE_HEADERS),
-  };
-}
+export const readContactPage = pageRoute({
+  path: "/contact",
+  id: "readContactPage",
+  summary: "Who runs this relay",
+  words: {
+    description: "How people reach the operator.",
+    answers: fixedAnswers("The page.", PAGE),
+  },
+  handle({ deps: { config } }: Pick<SiteServices, "deps">) {
+    let page: Promise<FixedContent> | undefined;
+    const fix = async () =>
+      await fixContent(await contactPage(config.operatorContact), "text/html; charset=utf-8");
+    return async (c) => answerFixed(c.req.raw, await (page ??= fix()), PAGE_HEADERS);
+  },
+});
 
 function contactPage(contact: string | undefined): Promise<string> {
   const whom = contact === undefined

@@ -1,4 +1,7 @@
 /** GET /: what this service is, for people and for programs. */
+import { z } from "@hono/zod-openapi";
+import { publicRoute } from "../../base/description/declaration.ts";
+import { fixedAnswers } from "../../base/description/fixed_answers.ts";
 import { JSON_HEADERS } from "../../base/http/answers/answer.ts";
 import { allowPreflight, openCors } from "../../base/http/routes/cors.ts";
 import {
@@ -8,9 +11,9 @@ import {
 } from "../../base/http/answers/fixed_content.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
 import { readQuery } from "../../base/http/fields/query.ts";
-import type { Route } from "../../base/http/routes/route.ts";
 import { pageHeaders } from "../../base/pages/answer_page.ts";
 import { LIVE_PARAMETER, liveHeaders } from "../../base/pages/live_bar.ts";
+import { PAGE } from "../../base/pages/page_route.ts";
 import { RELAY_NAME } from "../../base/pages/relay_name.ts";
 import { VERSION } from "../../base/version.ts";
 import { homePage } from "./home_page.ts";
@@ -24,36 +27,66 @@ const PAGE_HEADERS = { ...pageHeaders(), "Cache-Control": "no-cache" };
 const ALLOW = "GET, HEAD, OPTIONS";
 const LATEST_EVENTS = 5;
 
+const Home = z.object({
+  name: z.string(),
+  version: z.string(),
+  description: z.string(),
+  docs: z.url(),
+  openapi: z.url(),
+  mcp: z.url(),
+  limits: z.url(),
+}).openapi("Home");
+
+const factsOf = (baseUrl: string, description: string) => ({
+  name: RELAY_NAME,
+  version: VERSION,
+  description,
+  docs: `${baseUrl}/docs`,
+  openapi: `${baseUrl}/openapi.json`,
+  mcp: `${baseUrl}/mcp`,
+  limits: `${baseUrl}/v1/limits`,
+});
+
 /** HTML when Accept names text/html, else JSON. */
-export function homeRoute({ config, figures, holdsKeys, pages }: SiteServices): Route {
-  const { baseUrl } = config;
-  let facts: Promise<FixedContent> | undefined;
-  const fixFacts = () =>
-    fixContent(
-      JSON.stringify({
-        name: RELAY_NAME,
-        version: VERSION,
-        description: DESCRIPTION,
-        docs: `${baseUrl}/docs`,
-        openapi: `${baseUrl}/openapi.json`,
-        mcp: `${baseUrl}/mcp`,
-        limits: `${baseUrl}/v1/limits`,
-      }),
-      JSON_HEADERS["Content-Type"]!,
-    );
-  return {
-    method: "GET",
-    path: "/",
-    page: true,
-    cors: "own",
-    ownCors: (request, headers) => {
-      headers.append("Vary", "Accept");
-      if (namesHtml(request)) return;
-      openCors(headers);
-      if (request.method !== "OPTIONS") return;
-      allowPreflight(headers, ALLOW, request.headers.get("access-control-request-headers"));
-    },
-    async handle(c) {
+export const readHome = publicRoute({
+  method: "GET",
+  path: "/",
+  id: "readHome",
+  tag: "Service",
+  summary: "What this service is",
+  addition: true,
+  page: true,
+  words: ({ baseUrl }) => ({
+    description:
+      "Links to everything else: JSON for programs, and a page for people where Accept " +
+      "names text/html, which carries no CORS headers.",
+    answers: fixedAnswers("The service and where to go next.", [
+      {
+        schema: Home,
+        examples: {
+          links: factsOf(baseUrl, "A store-and-forward messaging relay for software agents."),
+        },
+      },
+      PAGE,
+    ]),
+    errors: { invalid_json: "of the page: `live` is none of 5, 10, 30 and 60" },
+  }),
+  cors: "own",
+  ownCors: (request, headers) => {
+    headers.append("Vary", "Accept");
+    if (namesHtml(request)) return;
+    openCors(headers);
+    if (request.method !== "OPTIONS") return;
+    allowPreflight(headers, ALLOW, request.headers.get("access-control-request-headers"));
+  },
+  handle({ deps: { config }, figures, holdsKeys, pages }: SiteServices) {
+    let facts: Promise<FixedContent> | undefined;
+    const fixFacts = () =>
+      fixContent(
+        JSON.stringify(factsOf(config.baseUrl, DESCRIPTION)),
+        JSON_HEADERS["Content-Type"]!,
+      );
+    return async (c) => {
       if (!namesHtml(c.req.raw)) return answerFixed(c.req.raw, await (facts ??= fixFacts()));
       const { live: period } = readQuery(c.get("query"), { live: LIVE_PARAMETER });
       const page = await pages.get(`/ ${period}`, async () => {
@@ -65,6 +98,6 @@ export function homeRoute({ config, figures, holdsKeys, pages }: SiteServices): 
         return await homePage(config, { totals, week, events, holdsKeys, period });
       });
       return answerFixed(c.req.raw, page, { ...PAGE_HEADERS, ...liveHeaders(period) });
-    },
-  };
-}
+    };
+  },
+});

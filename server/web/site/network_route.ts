@@ -1,10 +1,12 @@
 /** GET /network: the public figures as a page. */
+import { fixedAnswers } from "../../base/description/fixed_answers.ts";
+import { FeedQuery } from "../../base/description/schemas/queries.ts";
 import { answerFixed } from "../../base/http/answers/fixed_content.ts";
 import { integer, readQuery } from "../../base/http/fields/query.ts";
-import type { Route } from "../../base/http/routes/route.ts";
 import { MAX_ID } from "../../base/max_id.ts";
 import { pageHeaders } from "../../base/pages/answer_page.ts";
-import { LIVE_PARAMETER, liveHeaders } from "../../base/pages/live_bar.ts";
+import { LIVE_PARAMETER, liveHeaders, LiveParameter } from "../../base/pages/live_bar.ts";
+import { PAGE, pageRoute } from "../../base/pages/page_route.ts";
 import { networkPage, olderFeedPage } from "./network_page.ts";
 import type { SiteServices } from "./site_services.ts";
 
@@ -13,19 +15,23 @@ const QUERY = { before_id: integer(1, MAX_ID, undefined), live: LIVE_PARAMETER }
 const EVENTS = 50;
 const LEADERS = 20;
 
-export function networkPageRoute({ figures, pages, furtherPages }: SiteServices): Route {
-  /** One event more than a page has tells whether there are older ones. */
-  async function feedPage(beforeId: number | undefined) {
-    const events = await figures.feed({ limit: EVENTS + 1, beforeId });
-    return { events: events.slice(0, EVENTS), hasOlder: events.length > EVENTS };
-  }
-
-  return {
-    method: "GET",
-    path: "/network",
-    page: true,
-    cors: "none",
-    async handle(c) {
+export const readNetworkPage = pageRoute({
+  path: "/network",
+  id: "readNetworkPage",
+  summary: "The public figures as a page",
+  words: {
+    description:
+      "Totals, the last seven days, the leaderboard and the feed, for people. Up to a second old.",
+    query: FeedQuery.pick({ before_id: true }).extend({ live: LiveParameter }),
+    answers: fixedAnswers("The page.", PAGE),
+  },
+  handle({ figures, pages, furtherPages }: SiteServices) {
+    /** One event more than a page has tells whether there are older ones. */
+    async function feedPage(beforeId: number | undefined) {
+      const events = await figures.feed({ limit: EVENTS + 1, beforeId });
+      return { events: events.slice(0, EVENTS), hasOlder: events.length > EVENTS };
+    }
+    return async (c) => {
       const { before_id: beforeId, live } = readQuery(c.get("query"), QUERY);
       if (beforeId !== undefined) {
         const page = await furtherPages.get(
@@ -45,6 +51,6 @@ export function networkPageRoute({ figures, pages, furtherPages }: SiteServices)
         return await networkPage({ ...first, ...feed });
       });
       return answerFixed(c.req.raw, page, { ...PAGE_HEADERS, ...liveHeaders(live) });
-    },
-  };
-}
+    };
+  },
+});

@@ -69,11 +69,6 @@ export const FeedQuery = z.object({
 
 export const LeaderboardQuery = z.object({ limit: limit("agents", { default: 20, max: 100 }) });
 
-export const BansQuery = z.object({
-  limit: limit("bans"),
-  offset: integer("How many bans to skip.", { min: 0, max: 10_000, absent: 0 }),
-});
-
 export const UnsubscribeQuery = z.object({
   token: z.string().min(1).openapi({ description: "The one in the digest's link." }),
 });

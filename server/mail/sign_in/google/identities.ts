@@ -9,13 +9,8 @@ import { makeKeySecret } from "../../records/key_record.ts";
 import { makeMailId, makeUlid } from "../../records/mail_id.ts";
 import { newOrg, orgKey, type OrgRecord } from "../../records/org_record.ts";
 import { stageOwner, stageTakeBack } from "../owners/change_owner.ts";
-import { type SignInServices, wakeLinkMails } from "../owners/sign_in_services.ts";
+import { type SignInServices, wakeLinkMails } from "../owners/queued_link.ts";
 import type { GoogleIdentity } from "./read_id_token.ts";
-
-export interface GoogleServices extends Omit<SignInServices, "addressKey"> {
-  /** Of all inboxes, lowercased. */
-  domain: string;
-}
 
 export interface SignedIn {
   org: OrgRecord;
@@ -31,7 +26,7 @@ export interface SignedIn {
  * @throws RelayError `org_suspended`; `invalid_google_token` where a new org's e-mail address would be an inbox here
  */
 export async function signInByGoogle(
-  services: GoogleServices,
+  services: SignInServices,
   { sub, email }: GoogleIdentity,
 ): Promise<SignedIn> {
   const { commits, store: { now, random }, limits, domain } = services;
@@ -73,7 +68,7 @@ export async function signInByGoogle(
  * an inbox here; as requireCaller(), but for `trial_expired`
  */
 export async function attachIdentity(
-  services: GoogleServices,
+  services: SignInServices,
   caller: MailCaller,
   { sub, email }: GoogleIdentity,
   askedFrom: string,
@@ -114,7 +109,7 @@ export async function attachIdentity(
  * @throws RelayError `last_identity`, and as requireCaller()
  */
 export async function unlinkIdentity(
-  { commits, limits }: Pick<GoogleServices, "commits" | "limits">,
+  { commits, limits }: Pick<SignInServices, "commits" | "limits">,
   caller: MailCaller,
 ): Promise<OrgRecord> {
   return await commits.submit((transaction) => {

@@ -1,10 +1,11 @@
 /** Sign-in with Google as a part of the mail area. */
 import type { MailConfig } from "../../../base/config/config.ts";
+import { mount } from "../../../base/description/declaration.ts";
 import { startupNote } from "../../../base/config/startup_notes.ts";
 import type { MailPart } from "../../core/mail_base.ts";
 import type { MailCore } from "../../mailbox/mail_core.ts";
 import { GoogleKeys } from "./google_keys.ts";
-import { googleHandlers } from "./routes.ts";
+import { GOOGLE_ROUTES } from "./routes.ts";
 
 export function openGoogle(core: MailCore): MailPart {
   const { now, deps: { config, fetch } } = core;
@@ -12,7 +13,7 @@ export function openGoogle(core: MailCore): MailPart {
   const keys = new GoogleKeys({ url, fetch, now });
   return {
     notes: [startupNote("google", noteOf(config.mail))],
-    handlers: googleHandlers({
+    routes: mount(GOOGLE_ROUTES, {
       ...core,
       signIn: clientId === undefined ? null : { clientId, keys },
     }),

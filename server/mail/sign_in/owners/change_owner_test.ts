@@ -1,17 +1,13 @@
 import assert from "node:assert/strict";
 import { signInServices } from "../../../../tests/support/sign_in_rig.ts";
 import { openTestStorage } from "../../../../tests/support/storage.ts";
-import {
-  attachIdentity,
-  type GoogleServices,
-  signInByGoogle,
-  unlinkIdentity,
-} from "../google/identities.ts";
+import { attachIdentity, signInByGoogle, unlinkIdentity } from "../google/identities.ts";
 import { keysKey, type KeysRecord } from "../../records/key_record.ts";
 import { linkKey, type LinkRecord } from "../../records/link_record.ts";
 import { newOrg, orgKey, type OrgRecord } from "../../records/org_record.ts";
 import { emailOrgKey } from "../../records/verified_email.ts";
 import { stageOwner } from "./change_owner.ts";
+import type { SignInServices } from "./queued_link.ts";
 import { followOwnerLink } from "../owner_link.ts";
 
 const ORG_ID = "org_01KT1GW6G0WEGMHY6P9JBQ54A0";
@@ -21,16 +17,16 @@ const IDENTITY = { sub: "7", email: "new@example.org" };
 const ASKED_FROM = "192.0.2.7";
 
 async function withServices(
-  test: (services: GoogleServices & { woken: number }, kv: Deno.Kv) => Promise<void>,
+  test: (services: SignInServices & { woken: number }, kv: Deno.Kv) => Promise<void>,
 ): Promise<void> {
   using kv = await Deno.openKv(":memory:");
   const storage = await openTestStorage(kv);
-  await test(Object.assign(signInServices(storage), { domain: "agents.test" }), kv);
+  await test(signInServices(storage), kv);
   await storage.close();
 }
 
 /** Attaches the identity to an org as it stands, asked for by a key. */
-async function attach({ commits, store: { random } }: GoogleServices, before: OrgRecord) {
+async function attach({ commits, store: { random } }: SignInServices, before: OrgRecord) {
   const owner = { verifiedEmail: before.verifiedEmail ?? IDENTITY.email, google: IDENTITY };
   const asked = { keyPrefix: "rm_sk_abcdef", askedFrom: ASKED_FROM };
   const change = { by: "sign_in", asked, mail: { id: MAIL_ID, random } } as const;
@@ -47,7 +43,7 @@ Deno.test("stageOwner() of a verified org with an address leaves a link that und
     const { value: link } = await kv.get<LinkRecord>(linkKey(MAIL_ID));
     assert.ok(link?.kind === "restore");
     assert.deepEqual([link.email, link.askedFrom], [OWNER, ASKED_FROM]);
-    const { org } = await followOwnerLink({ ...services, addressKey: new Uint8Array(32) }, MAIL_ID);
+    const { org } = await followOwnerLink(services, MAIL_ID);
     assert.deepEqual([org.google, org.verifiedEmail], [null, OWNER]);
   }));
 

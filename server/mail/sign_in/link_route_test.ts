@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isBrowser } from "./routes.ts";
+import { isBrowser } from "./link_route.ts";
 
 Deno.test("isBrowser() goes by Accept, User-Agent and Sec-Fetch headers, any of them", () => {
   const cases: [Record<string, string>, boolean][] = [
