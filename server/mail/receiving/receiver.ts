@@ -75,8 +75,11 @@ interface Target {
 interface Bookkeeping<Staged> {
   client: ClientRate;
   lists: ListChecks;
-  stage: ((transaction: Transaction) => Staged) | null;
+  stage: (transaction: Transaction) => Staged | null;
 }
+
+/** What a commit has staged besides; null for a repetition of what another request has stored meanwhile. */
+type Stored<Staged> = { staged: Staged | null } | null;
 
 /** What a change of a mailbox says when its inbox, or its org, has gone meanwhile. */
 const GONE: readonly ErrorCode[] = ["not_found", "unknown_key"];
@@ -147,7 +150,8 @@ export class Receiver {
           const stored = await this.#store(target, mail, read, repeatKey, {
             client,
             lists,
-            stage: stage === undefined || !isLast ? null : (transaction) => {
+            stage(transaction) {
+              if (stage === undefined || !isLast) return null;
               decide(target.spellings, null);
               return stage(transaction, inOrder());
             },
@@ -336,48 +340,40 @@ export class Receiver {
     }
   }
 
-  /** @returns null for a repetition of what another request has stored meanwhile */
   async #commit<Staged>(
     message: NewMessage,
     about: MessageRow | null,
     { client, stage }: Bookkeeping<Staged>,
-  ): Promise<{ staged: Staged | null } | null> {
+  ): Promise<Stored<Staged>> {
     const { mailboxes, store, random } = this.services;
     const { orgId, inboxId, rfcMessageId } = message;
-    return await mailboxes.change<{ staged: Staged | null } | null>(
-      orgId,
-      inboxId,
-      async (found) => {
-        // Together: each waits for the commits before it.
-        const [repeated, thread, rfcId] = await Promise.all([
-          findRepeat(store, message, message.repeatKey!),
-          this.#threadOf(message, about),
-          rfcMessageId === null ? null : store.get(rfcIdKey(orgId, inboxId, rfcMessageId)),
-        ]);
-        if (repeated !== null) {
-          return { plan: ({ mailbox }) => ({ mailbox, result: null }) };
-        }
-        const isFirstOfRfcId = rfcId !== null && rfcId.value === null;
-        const row = identify(found, message, thread, { nowMs: store.now(), random });
-        return {
-          sizeBytes: valueSizeBytes(row),
-          plan: (given) => {
-            const mailbox = this.#admitInCommit(given, message.blob);
-            client.stage(given.transaction);
-            count(given.transaction, orgId, given.transaction.nowMs, { received: 1 });
-            stageRepeat(given.transaction, message, message.repeatKey!);
-            const added = stageMessage({ ...given, mailbox }, this.services, row, {
-              thread,
-              isFirstOfRfcId,
-            });
-            return {
-              mailbox: added.mailbox,
-              result: { staged: stage === null ? null : stage(given.transaction) },
-            };
-          },
-        };
-      },
-    );
+    return await mailboxes.change<Stored<Staged>>(orgId, inboxId, async (found) => {
+      // Together: each waits for the commits before it.
+      const [repeated, thread, rfcId] = await Promise.all([
+        findRepeat(store, message, message.repeatKey!),
+        this.#threadOf(message, about),
+        rfcMessageId === null ? null : store.get(rfcIdKey(orgId, inboxId, rfcMessageId)),
+      ]);
+      if (repeated !== null) {
+        return { plan: ({ mailbox }) => ({ mailbox, result: null }) };
+      }
+      const isFirstOfRfcId = rfcId !== null && rfcId.value === null;
+      const row = identify(found, message, thread, { nowMs: store.now(), random });
+      return {
+        sizeBytes: valueSizeBytes(row),
+        plan: (given) => {
+          const mailbox = this.#admitInCommit(given, message.blob);
+          client.stage(given.transaction);
+          count(given.transaction, orgId, given.transaction.nowMs, { received: 1 });
+          stageRepeat(given.transaction, message, message.repeatKey!);
+          const added = stageMessage({ ...given, mailbox }, this.services, row, {
+            thread,
+            isFirstOfRfcId,
+          });
+          return { mailbox: added.mailbox, result: { staged: stage(given.transaction) } };
+        },
+      };
+    });
   }
 
   async #threadOf(message: NewMessage, about: MessageRow | null): Promise<ThreadRow | null> {

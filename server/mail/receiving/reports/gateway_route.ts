@@ -66,8 +66,8 @@ export function gatewayRoute<Services, Head>(
       return async ({ c, bytes }) => {
         if (inboundSecret === null) throw gatewayOff();
         const { headers } = c.req.raw;
-        const header = signedHeader && headers.get(signedHeader.name);
-        const head = signedHeader?.parse(header!) as Head;
+        const header = signedHeader === undefined ? null : headers.get(signedHeader.name);
+        const head = signedHeader?.parse(header) as Head;
         const signed = readGatewayHeaders(headers, store.clock, signatureWindowSeconds);
         const raw = await bytes();
         const between = signedHeader === undefined ? "" : `${header}.`;
