@@ -1,9 +1,7 @@
 /** BRIDGE, to be deleted with paths.ts: declarations made of its rows, handlers by id, and words apart. */
 import type { MountServices } from "../base/description/declaration.ts";
-import type { Route } from "../base/http/routes/route.ts";
 import type { Limits } from "../base/config/limits.ts";
 import { isKeyAccess } from "./access/access.ts";
-import { deliveryRoutes } from "./receiving/reports/operations.ts";
 import { draftRoutes } from "./drafts/operations.ts";
 import {
   keyRoute,
@@ -13,18 +11,12 @@ import {
   openRoute,
   operatorRoute,
   type OperatorServices,
-  toolServerRoute,
 } from "./access/mail_route.ts";
-import { messageRoutes } from "./mailbox/messages/operations.ts";
 import * as row from "./access/paths.ts";
-import { receivingRoutes } from "./receiving/operations.ts";
-import { searchRoutes } from "./search/operations.ts";
 import { sendingRoutes } from "./sending/operations.ts";
-import { mailToolServer } from "./tools/operations.ts";
 
 export type FormerServices = MountServices & KeyRouteServices & OperatorServices & {
   handlers: row.MailHandlers;
-  tools: Route;
 };
 
 export type FormerRoutes = readonly MailDeclaration<FormerServices>[];
@@ -36,8 +28,6 @@ function former(
   return rows.map((path) => declareFormer(path, once(describe)));
 }
 
-const EVENTS_BYTES = 1024 * 1024;
-
 function declareFormer(
   { id, method, access, bodyLimit, pages, expiredTrial, ...facts }: row.MailPath,
   describe: (limits: Limits) => row.DescribedRoutes,
@@ -46,7 +36,7 @@ function declareFormer(
     ...facts,
     id,
     method: method.toUpperCase() as Uppercase<typeof method>,
-    bodyLimit: bodyLimit === "mailEventsBytes" ? EVENTS_BYTES : bodyLimit,
+    bodyLimit,
     ...(pages === true ? { pages } : {}),
     words: ({ limits }: { limits: Limits }) => describe(limits)[id]!,
   };
@@ -60,14 +50,8 @@ function declareFormer(
       expiredTrial: expiredTrial ? true : undefined,
     });
   }
-  if (access === "tools") {
-    return toolServerRoute({
-      ...said,
-      serve: (on: FormerServices) => on.tools,
-    });
-  }
   if (access === "adminToken") return operatorRoute({ ...said, handle });
-  return openRoute({ ...said, may: access, handle });
+  return openRoute({ ...said, may: "public", handle });
 }
 
 /** The same words for all routes of a part, as long as the limits are the same. */
@@ -80,26 +64,14 @@ function once(
 }
 
 export const SEND_ROUTES = former(row.SEND, sendingRoutes);
-export const MESSAGE_ROUTES = former(row.MESSAGES, messageRoutes);
 export const ANSWERING_ROUTES = former(row.ANSWERING, sendingRoutes);
-export const THREAD_ROUTES = former(row.THREADS, messageRoutes);
-export const SEARCH_ROUTES = former(row.SEARCH, searchRoutes);
 export const DRAFT_ROUTES = former(row.DRAFTS, draftRoutes);
-export const RECEIVING_ROUTES = former(row.RECEIVING, receivingRoutes);
-export const EVENT_ROUTES = former(row.EVENTS, deliveryRoutes);
 export const APPROVAL_ROUTES = former(row.APPROVAL, draftRoutes);
-export const TOOL_ROUTES = former(row.TOOLS, mailToolServer);
 
 /** In the order of their paths; every part mounts its own when all are declared in one place. */
 export const FORMER_ROUTES: FormerRoutes = [
   ...SEND_ROUTES,
-  ...MESSAGE_ROUTES,
   ...ANSWERING_ROUTES,
-  ...THREAD_ROUTES,
-  ...SEARCH_ROUTES,
   ...DRAFT_ROUTES,
-  ...RECEIVING_ROUTES,
-  ...EVENT_ROUTES,
   ...APPROVAL_ROUTES,
-  ...TOOL_ROUTES,
 ];

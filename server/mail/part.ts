@@ -37,7 +37,7 @@ import { openSender, openSending } from "./sending/part.ts";
 import { openSignIn } from "./sign_in/part.ts";
 import { claimStore, refuseLocalStore } from "./store_mark.ts";
 import { openSuppressions } from "./mailbox/suppressions/part.ts";
-import { openMailTools } from "./tools/part.ts";
+import { TOOL_ROUTES } from "./tools/routes.ts";
 import { WEBHOOK_ROUTES } from "./webhooks/webhook_routes.ts";
 
 /** From here on two workers read mail, so that a slow job does not hold up all others. */
@@ -133,8 +133,8 @@ async function openMailParts(
   const { receiver, handIn } = receiving;
   add("delivery", openDelivery(mail, { changes, receiver }));
   const { search } = add("search", openSearch(mail));
-  const { tools } = openMailTools(mail, { senderPart, sending, search });
+  add("tools", { routes: mount(TOOL_ROUTES, { ...mail, ...senderPart, ...sending, search }) });
   add("webhooks", { routes: mount(WEBHOOK_ROUTES, mail) });
-  parts.add("routes", { routes: mount(FORMER_ROUTES, { ...mail, handlers, tools }) });
+  parts.add("routes", { routes: mount(FORMER_ROUTES, { ...mail, handlers }) });
   return { handIn, repetitions: [senderPart.largeAnswers, ...receiving.repetitions] };
 }

@@ -383,7 +383,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             shows: ["mail_base.ts", "mailboxes.ts", "storage_quota.ts", "written_blobs.ts"],
           },
           mailbox: {
-            imports: ["access", "core", "reading", "records", "worker"],
+            imports: ["access", "core", "reading", "records"],
             shows: "*",
             inside: {
               statuses: {
@@ -441,8 +441,12 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "receiver.ts",
               "repeats.ts",
               "reports/recipient_changes.ts",
+              "sender_checks/fixed_auth.ts",
             ],
-            inside: { reports: { shows: ["recipient_changes.ts"] }, sender_checks: {} },
+            inside: {
+              reports: { shows: ["recipient_changes.ts"] },
+              sender_checks: { shows: ["fixed_auth.ts"] },
+            },
           },
           search: {
             imports: ["access", "core", "mailbox", "reading", "records"],
@@ -494,9 +498,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               google: { imports: ["owners"] },
             },
           },
-          tools: {
-            imports: ["access", "core", "mailbox", "reading", "records", "search", "sending"],
-          },
+          tools: { imports: ["access", "mailbox", "reading", "records", "search", "sending"] },
         },
       },
       messaging: {

@@ -15,8 +15,9 @@
  * 11. limits: 429; conflicts, in the commit: 409
  *
  * Steps 2 to 5 are done here, the others by the handler, in this order. The commit decides 3 and 4 once
- * more (access/require_org.ts). Of the operator's routes step 3 is its token, 401 `unknown_token`; those of the
- * gateway check its signature with the body, and public ones have no steps 3 to 5.
+ * more (access/require_org.ts). Of the operator's routes step 3 is its token, 401 `unknown_token`; those
+ * of the gateway (receiving/reports/gateway_route.ts) check its signature with the body, and public ones
+ * have no steps 3 to 5.
  */
 import type { Context } from "hono";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
@@ -129,7 +130,7 @@ export function keyRoute<Services>(
 }
 
 export interface OpenRoute<Services> extends WordedFacts {
-  /** Of "gateway" the handler asks by itself: a signature covers the body. */
+  /** What "gateway" takes is receiving/reports/gateway_route.ts's: a signature covers the body. */
   may: "public" | "gateway";
   handle: (services: Services) => (request: MailRequest) => Promise<Response>;
 }

@@ -13,7 +13,7 @@ interface Further {
   /** True where the key of an expired trial still opens the route. */
   expiredTrial?: boolean;
   /** The limit of the body; 256 KiB when absent. */
-  bodyLimit?: "mailInboundBytes" | "mailRequestBytes" | "mailEventsBytes";
+  bodyLimit?: "mailRequestBytes";
   /** True where browsers get pages, which scripts of other origins may not read. */
   pages?: boolean;
   note?: string;
@@ -47,28 +47,6 @@ export const SEND = [
   }),
 ] as const;
 
-export const MESSAGES = [
-  route("get", "/v1/mail/inboxes/{id}/messages", "listMail", "read", "List messages"),
-  route("get", "/v1/mail/messages/{id}", "readMail", "read", "Read a message"),
-  route("patch", "/v1/mail/messages/{id}", "updateMail", "write", "Mark or label a message", {
-    addition: true,
-  }),
-  route("delete", "/v1/mail/messages/{id}", "deleteMail", "orgWrite", "Delete a message", {
-    addition: true,
-  }),
-  route("get", "/v1/mail/messages/{id}/raw", "readRawMail", "read", "Read a message's raw bytes", {
-    addition: true,
-  }),
-  route(
-    "get",
-    "/v1/mail/messages/{id}/attachments/{attachment_id}",
-    "readMailAttachment",
-    "read",
-    "Read an attachment",
-    { addition: true },
-  ),
-] as const;
-
 export const ANSWERING = [
   route("post", "/v1/mail/messages/{id}/reply", "replyToMail", "write", "Reply in the thread", {
     bodyLimit: "mailRequestBytes",
@@ -84,20 +62,6 @@ export const ANSWERING = [
     "Cancel a scheduled message",
     { addition: true },
   ),
-] as const;
-
-export const THREADS = [
-  route("get", "/v1/mail/inboxes/{id}/threads", "listMailThreads", "read", "List threads"),
-  route("get", "/v1/mail/threads/{id}", "readMailThread", "read", "Read a thread"),
-  route("patch", "/v1/mail/threads/{id}", "updateMailThread", "write", "Mark a thread", {
-    addition: true,
-  }),
-] as const;
-
-export const SEARCH = [
-  route("get", "/v1/mail/search", "searchMail", "read", "Search mail", {
-    note: "Query `q`, full text.",
-  }),
 ] as const;
 
 export const DRAFTS = [
@@ -116,22 +80,6 @@ export const DRAFTS = [
   }),
   route("post", "/v1/mail/drafts/{id}/send", "sendMailDraft", "write", "Send a draft", {
     note: "With a human's approval. The draft is deleted.",
-  }),
-] as const;
-
-export const RECEIVING = [
-  route("post", "/v1/mail/inbound/raw", "receiveMail", "gateway", "Hand in a received message", {
-    addition: true,
-    bodyLimit: "mailInboundBytes",
-    note: "Signed by the operator's gateway.",
-  }),
-] as const;
-
-export const EVENTS = [
-  route("post", "/v1/mail/events", "receiveMailEvents", "gateway", "Hand in delivery events", {
-    addition: true,
-    bodyLimit: "mailEventsBytes",
-    note: "Signed by the operator's gateway.",
   }),
 ] as const;
 
@@ -159,24 +107,11 @@ export const APPROVAL = [
   }),
 ] as const;
 
-export const TOOLS = [
-  route("post", "/mcp/mail", "callMailTools", "tools", "Tool server of the mail area", {
-    note:
-      "Tools: create_inbox, check_inbox, read_thread, send_email, reply_to_message, search_mail.",
-  }),
-] as const;
-
 const ROWS = [
   ...SEND,
-  ...MESSAGES,
   ...ANSWERING,
-  ...THREADS,
-  ...SEARCH,
   ...DRAFTS,
-  ...RECEIVING,
-  ...EVENTS,
   ...APPROVAL,
-  ...TOOLS,
 ] as const;
 
 type Named = (typeof ROWS)[number];

@@ -30,3 +30,6 @@ export const unkept = (description: string, schema: z.ZodType) => ({
   headers: ["Cache-Control"] as const,
   content: { schema },
 });
+
+/** Of routes whose path or query names an inbox: what their 404 means. */
+export const NO_INBOX = "the org has no inbox with this id or address, or the key is for another";

@@ -1,4 +1,4 @@
-/** Routes of figures: /v1/mail/usage, /v1/mail/delivery-health and /v1/mail/activity (mail page, "Figures"). */
+/** Routes of figures: /v1/mail/usage, /v1/mail/delivery-health and /v1/mail/activity (docs/mail.md). */
 import { z } from "@hono/zod-openapi";
 import { time } from "../../base/description/schemas/values.ts";
 import { answerJson, NO_STORE } from "../../base/http/answers/answer.ts";

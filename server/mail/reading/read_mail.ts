@@ -1,15 +1,8 @@
 /** What the mail area asks of the parser, which lies behind a worker (mail_worker.ts). */
 import type { EncodedTexts } from "./parsed/encoded_texts.ts";
-import type { ParseContext, ParsedFacts } from "./parsed/parsed_mail.ts";
+import type { ParsedFacts } from "./parsed/parsed_mail.ts";
 
 /** A parsed message whose texts are finished JSON already. */
 export interface ReadMailResult extends EncodedTexts {
   facts: ParsedFacts;
 }
-
-export type ReadMail = (
-  raw: Uint8Array<ArrayBuffer>,
-  context: ParseContext,
-  /** Whose turn it takes: the org that the message goes to. */
-  owner: string,
-) => Promise<ReadMailResult>;

@@ -1,6 +1,6 @@
 /** Hands mail for the operator to the next hop: each as a file, in a mail of the relay's own. */
 import { BlobDamaged } from "../../base/blobs/blob_damaged.ts";
-import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";
+import type { BlobRef } from "../../base/blobs/blobs.ts";
 import { givenUpAtMs, isGivenUp } from "../../base/outgoing/given_up_at.ts";
 import { isDeferral, type Mailer, type MailOutcome } from "../../base/mailer/mailer.ts";
 import type {
@@ -8,9 +8,9 @@ import type {
   OutgoingHandler,
   OutgoingItem,
 } from "../../base/outgoing/outgoing_handler.ts";
-import type { Store } from "../../base/storage/rows/store.ts";
 import { DAY_MS } from "../../base/time/time_units.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
+import type { MailBase } from "../core/mail_base.ts";
 import { LONGEST_WAIT_MS, retryWaitMs } from "../mailbox/statuses/retry_times.ts";
 import { makeUlid } from "../records/mail_id.ts";
 
@@ -26,15 +26,11 @@ export interface OperatorPayload {
   to: string;
 }
 
-export interface OperatorDeliveryOptions {
-  store: Store;
-  blobs: Pick<Blobs, "read" | "drop">;
+export interface OperatorDeliveryOptions
+  extends Pick<MailBase, "store" | "blobs" | "random" | "from"> {
   mailer: Mailer;
-  random: (sizeBytes: number) => Uint8Array;
   /** Off the main thread where it is large. */
   compose(mail: MailToCompose, owner: string): Promise<Uint8Array>;
-  /** The relay's sender (RELAY_MAIL_FROM). */
-  from: { name: string; address: string };
   /** RELAY_MAIL_POSTMASTER. */
   operator: string;
 }

@@ -1,4 +1,5 @@
 /** The way in as a part of the mail area: from a gateway, from inboxes of the relay, and by hand. */
+import { mount } from "../../base/description/declaration.ts";
 import type { RepetitionKind } from "../../base/idempotency/repetition_sweep.ts";
 import type { Auth } from "./sender_checks/part.ts";
 import type { Reports } from "./reports/part.ts";
@@ -9,9 +10,9 @@ import { operatorDelivery, type OperatorDeliveryOptions } from "./operator_deliv
 import { OPERATOR_MAILS, OperatorMail } from "./operator_mail.ts";
 import type { ReceivedMail } from "./received_mail.ts";
 import { Receiver } from "./receiver.ts";
-import { GATEWAY_ANSWERS, RememberedAnswers } from "./remembered_answers.ts";
+import { GATEWAY_ANSWERS } from "./remembered_answers.ts";
 import { REPEATED_MAILS } from "./repeats.ts";
-import { receivingHandlers } from "./routes.ts";
+import { RECEIVING_ROUTES } from "./routes.ts";
 import { type ReceivingResult, resultOf } from "./receiving_result.ts";
 
 export interface ReceivingOptions {
@@ -35,7 +36,7 @@ export function openReceiving(
   core: MailCore,
   { auth, reports, inboundSecret, compose }: ReceivingOptions,
 ): Receiving {
-  const { outgoing, mailer, from, reader, secret, deps: { config } } = core;
+  const { outgoing, mailer, from, secret, deps: { config } } = core;
   const operator = config.mail.postmaster ?? from.address;
   if (mailer !== undefined) {
     outgoing.register(operatorDelivery({ ...core, mailer, compose, operator }));
@@ -48,20 +49,15 @@ export function openReceiving(
       operatorMail: new OperatorMail({ ...core, from: from.address }),
       bounceKey: () => secret.key("mail-bounce"),
     }),
-    readMail: (raw, context, owner) => reader.read(raw, context, owner),
-    checkAuth: ({ raw, from, clientIp, clientHelo }, party) =>
-      auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }, party),
+    auth,
   });
   return {
     receiver,
     repetitions: [GATEWAY_ANSWERS, OPERATOR_MAILS, REPEATED_MAILS],
-    handIn: async (mail) =>
-      resultOf(await receiver.receive({ ...mail, clientIp: null, clientHelo: null })),
-    handlers: receivingHandlers({
-      ...core,
-      receiver,
-      remembered: new RememberedAnswers(core),
-      inboundSecret,
-    }),
+    async handIn(mail) {
+      const { outcomes } = await receiver.receive({ ...mail, clientIp: null, clientHelo: null });
+      return resultOf(outcomes);
+    },
+    routes: mount(RECEIVING_ROUTES, { ...core, receiver, inboundSecret }),
   };
 }

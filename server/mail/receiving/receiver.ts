@@ -9,25 +9,23 @@
  * takes (docs/adr/0039): no sender can use up an inbox's rate by mail that it refuses.
  */
 import { base64urlnopad } from "@scure/base";
-import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";
+import type { BlobRef } from "../../base/blobs/blobs.ts";
 import { type ErrorCode, RelayError, unavailable } from "../../base/errors.ts";
 import { sha256Of } from "../../base/slices/sha256_of.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
-import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
-import type { Store } from "../../base/storage/rows/store.ts";
 import { valueSizeBytes } from "../../base/storage/rows/stored_size.ts";
 import { HOUR_MS, MINUTE_MS } from "../../base/time/time_units.ts";
-import type { SenderCheck } from "./sender_checks/auth_messages.ts";
 import { authOfShownFrom } from "./sender_checks/fixed_auth.ts";
 import type { Party } from "./sender_checks/next_check.ts";
+import type { Auth } from "./sender_checks/part.ts";
 import { count } from "../records/figures_record.ts";
-import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
-import type { Mailbox, Mailboxes, MailboxTransaction } from "../core/mailboxes.ts";
+import type { Mailbox, MailboxTransaction } from "../core/mailboxes.ts";
 import { fitsQuota, storageKey, type StorageRecord } from "../core/storage_quota.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import { findThread, readThread } from "../mailbox/messages/find_thread.ts";
 import { countFitting } from "../reading/parsed/fit_lists.ts";
-import type { ReadMail, ReadMailResult } from "../reading/read_mail.ts";
+import type { ReadMailResult } from "../reading/read_mail.ts";
 import { identify, type NewMessage, stageMessage } from "../mailbox/messages/stage_message.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { MailAuth, MessageRow } from "../records/message_record.ts";
@@ -45,30 +43,21 @@ import { isRefusedByLists } from "./refused_by_lists.ts";
 import { Refused } from "./refused.ts";
 import { findRepeat, repeatKeyOf, stageRepeat } from "./repeats.ts";
 
-export interface ReceiverServices {
-  store: Store;
-  records: RecordCache;
-  limits: Limits;
-  random: (sizeBytes: number) => Uint8Array;
-  inboxes: Inboxes;
-  mailboxes: Mailboxes;
-  blobs: Blobs;
-  /** Parses off the main thread. @throws RelayError `unavailable` where too much waits */
-  readMail: ReadMail;
+export interface ReceiverServices extends MailCore {
   /** Finds out about a message's sender, off the main thread. */
-  checkAuth(mail: ReceivedMail, party: Party): Promise<SenderCheck>;
+  auth: Pick<Auth, "check">;
   destinations: Pick<Destinations, "find">;
-  /** Secret under which client addresses are hashed, 32 bytes. */
-  addressKey: Uint8Array;
 }
 
-/** Keeps what became of a message, in a commit that is made anyway. */
-export interface OutcomeKeeper {
-  /** As part of a plan: called again where the plan is. @param outcomes as they are if it is committed */
-  stage(transaction: Transaction, outcomes: readonly Outcome[]): unknown;
-  /** @param staged what stage() returned in the commit that was made */
-  committed(staged: unknown): void;
-}
+/**
+ * Keeps what became of a message, in a commit that is made anyway. As part of a plan: called again where
+ * the plan is.
+ * @param outcomes as they are if it is committed
+ */
+export type StageOutcomes<Staged> = (
+  transaction: Transaction,
+  outcomes: readonly Outcome[],
+) => Staged;
 
 /** An inbox that a message is for. */
 interface Target {
@@ -83,11 +72,14 @@ interface Target {
 }
 
 /** What is counted and kept of a message besides. */
-interface Bookkeeping {
+interface Bookkeeping<Staged> {
   client: ClientRate;
   lists: ListChecks;
-  kept: (Omit<OutcomeKeeper, "stage"> & { stage(transaction: Transaction): unknown }) | null;
+  stage: (transaction: Transaction) => Staged | null;
 }
+
+/** What a commit has staged besides; null for a repetition of what another request has stored meanwhile. */
+type Stored<Staged> = { staged: Staged | null } | null;
 
 /** What a change of a mailbox says when its inbox, or its org, has gone meanwhile. */
 const GONE: readonly ErrorCode[] = ["not_found", "unknown_key"];
@@ -107,12 +99,17 @@ export class Receiver {
 
   /**
    * Stores a message for everyone of its envelope who takes it.
-   * @param keeper what is to be kept of the outcomes, in the last commit where that decides them
-   * @returns what became of each address, in their order
+   * @param stage keeps the outcomes, in the last commit where that decides them
+   * @returns what became of each address, in their order, and what stage() returned in the commit that
+   * was made; null where none was asked to
    * @throws RelayError `unavailable` where the sender has to try again: what was stored meanwhile is
    * then found as a repetition
    */
-  async receive(mail: ReceivedMail, keeper?: OutcomeKeeper): Promise<Outcome[]> {
+  async receive<Staged = null>(
+    mail: ReceivedMail,
+    stage?: StageOutcomes<Staged>,
+  ): Promise<{ outcomes: Outcome[]; staged: Staged | null }> {
+    let staged: Staged | null = null;
     const outcomes = new Map<string, Outcome>();
     const decide = (
       addresses: readonly string[],
@@ -150,15 +147,20 @@ export class Receiver {
           if (client.refused !== null) break;
           // All others are decided: what the last commit stores is all that is left to know.
           const isLast = target === open.at(-1) && ![...outcomes.values()].some(isTemporary);
-          const kept = keeper === undefined || !isLast ? null : {
-            stage(transaction: Transaction) {
+          const stored = await this.#store(target, mail, read, repeatKey, {
+            client,
+            lists,
+            stage(transaction) {
+              if (stage === undefined || !isLast) return null;
               decide(target.spellings, null);
-              return keeper.stage(transaction, inOrder());
+              return stage(transaction, inOrder());
             },
-            committed: keeper.committed,
-          };
-          const refused = await this.#store(target, mail, read, repeatKey, { client, lists, kept });
-          decide(target.spellings, refused?.code ?? null, refused?.retryAfterMs);
+          });
+          if (stored instanceof Refused) decide(target.spellings, stored.code, stored.retryAfterMs);
+          else {
+            decide(target.spellings, null);
+            staged = stored;
+          }
         }
       }
     } finally {
@@ -171,10 +173,10 @@ export class Receiver {
       const left = spellings.filter((address) => !outcomes.has(address));
       decide(left, "rate_limited", refused!.retryAfterMs);
     }
-    return inOrder();
+    return { outcomes: inOrder(), staged };
   }
 
-  /** @param settle told of addresses for which nothing is to be stored in an inbox */
+  /** @param decide told of addresses for which nothing is to be stored in an inbox */
   async #targetsOf(mail: ReceivedMail, decide: (outcome: Outcome) => void): Promise<Target[]> {
     const { inboxes, records, limits, store, destinations } = this.services;
     const targets = new Map<string, Target>();
@@ -267,14 +269,15 @@ export class Receiver {
     mail: ReceivedMail,
     party: Party,
   ): Promise<ReadMailResult & { auth: MailAuth }> {
-    const { readMail, checkAuth, limits } = this.services;
+    const { reader, auth: checks, limits } = this.services;
+    const { raw, from: envelopeFrom, clientIp, clientHelo: helo } = mail;
     const [read, found] = await Promise.all([
-      readMail(mail.raw, {
-        envelopeFrom: mail.from,
+      reader.read(raw, {
+        envelopeFrom,
         limits: { parts: limits.mailParts, depth: limits.mailDepth },
       }, party.org),
       mail.auth === undefined
-        ? checkAuth(mail, party)
+        ? checks.check(raw, { clientIp, helo, envelopeFrom }, party)
         : { auth: mail.auth, isReplyToUnsigned: false },
     ]);
     const { facts } = read;
@@ -284,14 +287,14 @@ export class Receiver {
     return { ...read, facts: { ...facts, parseWarnings }, auth };
   }
 
-  /** @returns why it was not stored, null where it was */
-  async #store(
+  /** @returns why it was not stored; where it was, what its commit has staged */
+  async #store<Staged>(
     { inbox, org, to, about }: Target,
     mail: ReceivedMail,
     { facts, auth, sha256, ...texts }: ReadMailResult & { auth: MailAuth; sha256: string },
     repeatKey: string,
-    bookkeeping: Bookkeeping,
-  ): Promise<Refused | null> {
+    bookkeeping: Bookkeeping<Staged>,
+  ): Promise<Refused | Staged | null> {
     const isRefused = isRefusedByLists(inbox, mail.from, facts.from?.address ?? null, auth);
     const { blobs, inboxes, limits } = this.services;
     if (isRefused !== false) bookkeeping.lists.count(inbox, refusalLimit(org, limits));
@@ -323,11 +326,8 @@ export class Receiver {
     try {
       const stored = await this.#commit(message, about, bookkeeping);
       if (stored === null) await blobs.discard(blob);
-      else {
-        bookkeeping.client.counted();
-        bookkeeping.kept?.committed(stored.kept);
-      }
-      return null;
+      else bookkeeping.client.counted();
+      return stored?.staged ?? null;
     } catch (error) {
       // A commit whose outcome is unknown may have kept it; the sweep finds those that nobody did.
       if (error instanceof Refused) await blobs.discard(blob);
@@ -340,15 +340,14 @@ export class Receiver {
     }
   }
 
-  /** @returns null for a repetition of what another request has stored meanwhile */
-  async #commit(
+  async #commit<Staged>(
     message: NewMessage,
     about: MessageRow | null,
-    { client, kept }: Bookkeeping,
-  ): Promise<{ kept: unknown } | null> {
+    { client, stage }: Bookkeeping<Staged>,
+  ): Promise<Stored<Staged>> {
     const { mailboxes, store, random } = this.services;
     const { orgId, inboxId, rfcMessageId } = message;
-    return await mailboxes.change<{ kept: unknown } | null>(orgId, inboxId, async (found) => {
+    return await mailboxes.change<Stored<Staged>>(orgId, inboxId, async (found) => {
       // Together: each waits for the commits before it.
       const [repeated, thread, rfcId] = await Promise.all([
         findRepeat(store, message, message.repeatKey!),
@@ -371,7 +370,7 @@ export class Receiver {
             thread,
             isFirstOfRfcId,
           });
-          return { mailbox: added.mailbox, result: { kept: kept?.stage(given.transaction) } };
+          return { mailbox: added.mailbox, result: { staged: stage(given.transaction) } };
         },
       };
     });

@@ -11,12 +11,10 @@ import {
   type Written,
 } from "../../base/idempotency/repetition.ts";
 import type { RepetitionKind } from "../../base/idempotency/repetition_sweep.ts";
-import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
-import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
 import { defineRecord, type RecordKey } from "../../base/storage/commits/record_key.ts";
-import type { Store } from "../../base/storage/rows/store.ts";
 import { MINUTE_MS } from "../../base/time/time_units.ts";
+import type { MailBase } from "../core/mail_base.ts";
 
 export interface RememberedAnswer {
   status: number;
@@ -49,11 +47,7 @@ export const GATEWAY_ANSWERS: RepetitionKind = { name: "mail-gateway" };
 /** ["mail-gateway", SHA-256 of the webhook-id] */
 const answerKey = defineRecord<AnswerRecord, [hash: string]>([GATEWAY_ANSWERS.name], 1);
 
-export interface RememberedAnswersServices {
-  records: Pick<RecordCache, "load" | "read" | "readRow">;
-  commits: GroupCommit;
-  store: Pick<Store, "exclusive" | "now" | "elapsed" | "lived">;
-}
+type RememberedAnswersServices = Pick<MailBase, "records" | "commits" | "store">;
 
 export class RememberedAnswers {
   /**

@@ -1,57 +1,76 @@
 /** POST /v1/mail/inbound/raw: the operator's gateway hands in a message (docs/mail.md). */
+import { z } from "@hono/zod-openapi";
 import { JSON_HEADERS, NO_STORE } from "../../base/http/answers/answer.ts";
-import { readBody } from "../../base/http/routes/read_body.ts";
-import type { Limits } from "../../base/config/limits.ts";
-import type { PossibleTimes } from "../../base/storage/rows/timely.ts";
-import type { MailHandlers } from "../access/paths.ts";
+import { unkept } from "../access/schemas.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import { parseEnvelope } from "./envelope.ts";
-import {
-  gatewayOff,
-  readGatewayHeaders,
-  requireGatewaySignature,
-} from "./reports/gateway_signature.ts";
 import type { RefusedCode } from "./received_mail.ts";
 import type { Receiver } from "./receiver.ts";
-import type { RememberedAnswer, RememberedAnswers, StagedAnswer } from "./remembered_answers.ts";
 import { type ReceivingResult, resultOf } from "./receiving_result.ts";
+import { type RememberedAnswer, RememberedAnswers } from "./remembered_answers.ts";
+import { gatewayRoute } from "./reports/gateway_route.ts";
 
-export interface ReceivingRouteServices {
-  receiver: Receiver;
-  remembered: RememberedAnswers;
-  /** At least 24 bytes; null where none is set, so that nothing can be handed in. */
-  inboundSecret: Uint8Array | null;
-  limits: Limits;
-  store: { clock: PossibleTimes };
-}
+const ENVELOPE = "X-Relay-Envelope";
 
-const ENVELOPE_HEADER = "X-Relay-Envelope";
+const Headers = z.object({
+  "webhook-id": z.string().openapi({ description: "Remembered for 10 minutes." }),
+  [ENVELOPE]: z.string().openapi({
+    description:
+      'ASCII JSON `{"from", "to": [...], "client_ip"?, "client_helo"?}`: from "" for the ' +
+      "null sender, to 1 to 100 addresses.",
+  }),
+});
 
-export function receivingHandlers(
-  { receiver, remembered, inboundSecret, limits, store }: ReceivingRouteServices,
-) {
-  return {
-    async receiveMail({ c }) {
-      if (inboundSecret === null) throw gatewayOff();
-      const { headers } = c.req.raw;
-      const header = headers.get(ENVELOPE_HEADER);
-      const envelope = parseEnvelope(header);
-      const signed = readGatewayHeaders(headers, store.clock, limits.signatureWindowSeconds);
-      const raw = await readBody(c);
-      await requireGatewaySignature(signed, inboundSecret, `${header}.`, raw);
-      const entry = await remembered.at(signed.id);
+const Accepted = z.object({
+  accepted: z.array(z.string()),
+  rejected: z.array(z.object({
+    address: z.string(),
+    code: z.enum(["not_found", "blocked", "org_suspended"]),
+  })),
+}).openapi("InboundAnswer");
+
+const receiveMail = gatewayRoute({
+  method: "POST",
+  path: "/v1/mail/inbound/raw",
+  id: "receiveMail",
+  summary: "Hand in a received message",
+  bodyLimit: "mailInboundBytes",
+  signedHeader: { name: ENVELOPE, parse: parseEnvelope },
+  words: ({ limits }) => ({
+    description: "For the operator's gateway: a message as it came, of at most " +
+      `${limits.mailInboundBytes} bytes, for the inboxes that its envelope names. The envelope is ` +
+      "signed with it.\n\nThe same bytes and envelope sender are stored once an inbox within 24 " +
+      "hours, and accepted again. On 503 hand it in again later.",
+    headers: Headers,
+    body: {
+      description: "The message (RFC 5322).",
+      type: "message/rfc822",
+      schema: z.string().openapi({ format: "binary" }),
+    },
+    answers: { 200: unkept("Stored for those who are accepted.", Accepted) },
+    errors: {
+      invalid_json: "X-Relay-Envelope is missing or malformed",
+      not_found:
+        "no recipient takes it, the message says why; or no RELAY_MAIL_INBOUND_SECRET is set",
+      unavailable: "a recipient has no room or rate now, or the disk is full",
+    },
+  }),
+  handle(services: MailCore & { receiver: Receiver }) {
+    const remembered = new RememberedAnswers(services);
+    return async ({ id, head: envelope, raw }) => {
+      const entry = await remembered.at(id);
       const former = await entry.find();
       if (former !== null) return give(former);
-      let kept: StagedAnswer | null = null;
-      const outcomes = await receiver.receive({ ...envelope, raw }, {
-        stage: (transaction, outcomes) => entry.stage(transaction, answerTo(resultOf(outcomes))),
-        committed: (staged) => void (kept = staged as StagedAnswer),
-      });
-      const result = resultOf(outcomes);
-      const staged = kept as StagedAnswer | null; // set by the callback
-      return give(staged === null ? await entry.keep(answerTo(result)) : await staged());
-    },
-  } satisfies MailHandlers;
-}
+      const { outcomes, staged } = await services.receiver.receive(
+        { ...envelope, raw },
+        (transaction, all) => entry.stage(transaction, answerTo(resultOf(all))),
+      );
+      return give(await (staged === null ? entry.keep(answerTo(resultOf(outcomes))) : staged()));
+    };
+  },
+});
+
+export const RECEIVING_ROUTES = [receiveMail];
 
 function answerTo({ accepted, rejected }: ReceivingResult): RememberedAnswer {
   const body = accepted.length > 0 ? { accepted, rejected } : {

@@ -1,8 +1,9 @@
 /** Search as a part of the mail area. */
+import { mount } from "../../base/description/declaration.ts";
 import type { MailPart } from "../core/mail_base.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { MailSearch } from "./mail_search.ts";
-import { searchHandlers } from "./routes.ts";
+import { SEARCH_ROUTES } from "./routes.ts";
 
 export interface SearchPart extends MailPart {
   search: MailSearch;
@@ -11,5 +12,5 @@ export interface SearchPart extends MailPart {
 export function openSearch(core: MailCore): SearchPart {
   const { store, blobs } = core;
   const search = new MailSearch({ store, blobs });
-  return { search, handlers: searchHandlers({ ...core, search }) };
+  return { search, routes: mount(SEARCH_ROUTES, { ...core, search }) };
 }

@@ -1,32 +1,74 @@
-/** GET /v1/mail/search (docs/mail.md, "Searching"). */
+/** GET /v1/mail/search (docs/mail.md). */
+import { z } from "@hono/zod-openapi";
 import { Buffer } from "node:buffer";
 import { JSON_HEADERS, NO_STORE } from "../../base/http/answers/answer.ts";
-import type { AnswerBudget } from "../../base/http/answers/answer_budget.ts";
 import { answerWhole, LARGE_ANSWER_BYTES } from "../../base/http/answers/large_answer.ts";
-import type { Limits } from "../../base/config/limits.ts";
-import type { SendsInFlight } from "../mailbox/statuses/sends_in_flight.ts";
-import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
-import type { ListPages } from "../access/list_pages.ts";
-import type { MailHandlers } from "../access/paths.ts";
+import { keyRoute } from "../access/mail_route.ts";
+import { NO_INBOX, PageQuery, unkept } from "../access/schemas.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
+import { MessageRow } from "../mailbox/shown/schemas.ts";
 import { shownMessage } from "../mailbox/shown/shown_message.ts";
 import type { MailSearch } from "./mail_search.ts";
 import { boundOfSearch, readSearchQuery } from "./search_query.ts";
+import { MAX_QUERY } from "./search_terms.ts";
 import { searchedInboxes } from "./searched_inboxes.ts";
 
-export interface SearchRouteServices {
-  search: MailSearch;
-  inboxes: Inboxes;
-  pages: ListPages;
-  answers: AnswerBudget;
-  inFlight: Pick<SendsInFlight, "snapshot">;
-  limits: Pick<Limits, "pageBytes">;
-}
+const fragments = (what: string) =>
+  z.array(z.string().max(160)).max(3).openapi({ description: what });
 
-export function searchHandlers(
-  { search, inboxes, pages, answers, inFlight, limits }: SearchRouteServices,
-) {
-  return {
-    async searchMail(request) {
+const FoundMessage = z.object({
+  message: MessageRow,
+  highlights: z.object({
+    subject: fragments("The subject around what was found; plain text."),
+    text: fragments("The same of the text."),
+  }).openapi({ description: "At most 3 fragments in all." }),
+}).openapi("MailFoundMessage");
+
+const FoundPage = z.object({
+  data: z.array(FoundMessage),
+  next_cursor: z.string().nullable(),
+  partial: z.literal(true).optional().openapi({
+    description: "There are messages that were not looked at yet.",
+  }),
+});
+
+const time = z.string().optional();
+
+const SearchQuery = PageQuery.extend({
+  q: z.string().openapi({
+    description: `Words, and phrases in double quotes: at most ${MAX_QUERY} characters.`,
+  }),
+  inbox_id: z.string().optional().openapi({ description: "Id or address; all when absent." }),
+  direction: z.enum(["inbound", "outbound"]).optional(),
+  after: time.openapi({ description: "Messages of this time or later, RFC 3339." }),
+  before: time.openapi({ description: "Messages of an earlier time, RFC 3339." }),
+});
+
+const searchMail = keyRoute({
+  method: "GET",
+  path: "/v1/mail/search",
+  id: "searchMail",
+  may: "read",
+  summary: "Search mail",
+  note: "Query `q`, full text.",
+  words: {
+    description:
+      "Messages in which **all** words of `q` stand: in the subject, From, To, Cc, the text or the " +
+      "names of attachments; the newest first. Whole words are compared, whatever their case and " +
+      "accents; Chinese, Japanese, Korean, Thai, Lao and Khmer in pairs of characters. An empty `q` " +
+      "finds nothing.\n\nOne answer looks at 2,000 messages, or for 2 seconds: then it says " +
+      "`partial`, and `next_cursor` goes on. Of messages whose parts are very large, the first 64 KiB " +
+      "of text are searched.",
+    query: SearchQuery,
+    answers: { 200: unkept("What was found so far.", FoundPage) },
+    errors: {
+      not_found: NO_INBOX,
+      unavailable: "too many searches are under way",
+    },
+  },
+  handle(services: MailCore & { search: MailSearch }) {
+    const { search, inboxes, pages, answers, inFlight, limits } = services;
+    return async (request) => {
       const { c, org, key } = request;
       const query = readSearchQuery(c.get("query"));
       const inboxIds = await searchedInboxes(inboxes, request, query.inboxNamed);
@@ -37,13 +79,11 @@ export function searchHandlers(
         ...boundOfSearch(query),
       });
       const now = await inFlight.snapshot();
+      const position = page.after === null ? null : page.after[0] as string;
       const { rows, next, isPartial } = await search.find(org.id, {
-        terms: query.terms,
+        ...query,
         inboxIds,
-        direction: query.direction,
-        afterMs: query.afterMs,
-        beforeMs: query.beforeMs,
-        position: page.after === null ? null : page.after[0] as string,
+        position,
       }, {
         limit: page.limit,
         maxBytes: limits.pageBytes,
@@ -60,6 +100,8 @@ export function searchHandlers(
         c.set("reservation", answers.reserve(body.length, "agent"));
       }
       return answerWhole(body, { headers: { ...JSON_HEADERS, ...NO_STORE } });
-    },
-  } satisfies MailHandlers;
-}
+    };
+  },
+});
+
+export const SEARCH_ROUTES = [searchMail];

@@ -128,7 +128,7 @@ export function postLink({ follow }: LinkActions) {
 
 /**
  * Whether a browser asks, or a scanner of mail that acts as one: Accept names text/html, User-Agent
- * begins `Mozilla/`, or a Sec-Fetch header is there (mail page, "Confirm links"). Pure.
+ * begins `Mozilla/`, or a Sec-Fetch header is there (docs/mail.md). Pure.
  */
 export function isBrowser(request: Request): boolean {
   const { headers } = request;

@@ -1,42 +1,24 @@
 /** The tool check_inbox: GET /v1/mail/inboxes/{id}/messages?order=asc, for readers that are language models. */
-import type { SendsInFlight } from "../mailbox/statuses/sends_in_flight.ts";
 import { Buffer } from "node:buffer";
 import * as z from "zod";
-import type { Blobs } from "../../base/blobs/blobs.ts";
 import { BoundedPage } from "../../base/http/fields/bounded_page.ts";
-import type { Limits } from "../../base/config/limits.ts";
 import { defineTool, type Tool } from "../../base/tool_server/tool.ts";
 import { Quotation } from "../../base/tool_server/untrusted_text.ts";
-import type { MailboxWaits } from "../../base/waiting/mailbox_waits.ts";
-import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
-import type { KeyAuthenticator } from "../access/authenticate_key.ts";
-import type { ListPages } from "../access/list_pages.ts";
-import type { Mailboxes } from "../core/mailboxes.ts";
-import type { MessagePages } from "../mailbox/messages/message_pages.ts";
+import { MessagePages } from "../mailbox/messages/message_pages.ts";
 import { readHead } from "../mailbox/messages/read_head.ts";
 import { readLinks } from "../mailbox/messages/read_links.ts";
 import { waitForMessages } from "../mailbox/messages/wait_for_messages.ts";
-import { mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
+import { mailboxKey } from "../records/mailbox_record.ts";
 import { HEAD, type MessageRow, REST } from "../records/message_record.ts";
 import { ABOUT_AUTH, describeMessage, NONCE_BYTES } from "./describe_message.ts";
-import { apiKeyArgument, type MailCall, requireMailCaller } from "./mail_call.ts";
+import {
+  apiKeyArgument,
+  type MailCall,
+  type MailToolServices,
+  requireMailCaller,
+} from "./mail_call.ts";
 import { type InboxEntry, inboxEntry, messageSchema, TRUST, trustSchema } from "./message_entry.ts";
 import { CURSOR, INBOX_ID, LIST_LIMIT } from "./page_arguments.ts";
-
-export interface CheckInboxServices {
-  inFlight: Pick<SendsInFlight, "of">;
-  authenticator: KeyAuthenticator;
-  inboxes: Inboxes;
-  mailboxes: Pick<Mailboxes, "read">;
-  /** With toolPageBytes. */
-  messagePages: MessagePages;
-  pages: ListPages;
-  waits: MailboxWaits<MailboxRecord, string>;
-  blobs: Pick<Blobs, "read">;
-  limits: Pick<Limits, "toolPageBytes">;
-  random: (sizeBytes: number) => Uint8Array;
-  baseUrl: string;
-}
 
 /** What came in, unless all is asked for. */
 const DIRECTIONS = ["inbound", "all"] as const;
@@ -47,8 +29,9 @@ const ENTRIES_AT_ONCE = 5;
 /** Links of a message in prose; newsletters have dozens. */
 const LINKS_SHOWN = 10;
 
-export function checkInboxTool(services: CheckInboxServices): Tool<MailCall> {
-  const { authenticator, inboxes, mailboxes, messagePages, pages, waits, random } = services;
+export function checkInboxTool(services: MailToolServices): Tool<MailCall> {
+  const { authenticator, inboxes, mailboxes, pages, waits, random, limits } = services;
+  const messagePages = new MessagePages({ ...services, pageBytes: limits.toolPageBytes });
   return defineTool({
     name: "check_inbox",
     title: "Check an e-mail inbox",
@@ -133,7 +116,7 @@ export function checkInboxTool(services: CheckInboxServices): Tool<MailCall> {
 
 /** Entries of rows, until their bytes, or those that had to be read for them, end the page. */
 async function readEntries(
-  { blobs, inFlight, baseUrl, limits }: CheckInboxServices,
+  { blobs, inFlight, baseUrl, limits }: MailToolServices,
   found: readonly MessageRow[],
 ): Promise<BoundedPage<InboxEntry>> {
   const { rows, now } = await inFlight.of(found);

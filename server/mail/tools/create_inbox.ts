@@ -1,33 +1,23 @@
 /** The tool create_inbox: POST /v1/mail/inboxes. */
 import * as z from "zod";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
-import type { FreeDisk } from "../../base/storage/free_disk.ts";
 import { defineTool, type Tool } from "../../base/tool_server/tool.ts";
 import { readInboxRequest } from "../mailbox/inboxes/inbox_request.ts";
-import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
-import type { KeyAuthenticator } from "../access/authenticate_key.ts";
-import type { Mailboxes } from "../core/mailboxes.ts";
 import { shownInbox } from "../records/inbox_record.ts";
 import { orgState } from "../records/org_record.ts";
-import type { Limits } from "../../base/config/limits.ts";
-import { apiKeyArgument, type MailCall, refuseOwnKey, requireMailCaller } from "./mail_call.ts";
-
-export interface CreateInboxServices {
-  authenticator: KeyAuthenticator;
-  inboxes: Inboxes;
-  mailboxes: Pick<Mailboxes, "read">;
-  freeDisk: FreeDisk;
-  limits: Limits;
-  now: () => number;
-  /** Of all inboxes, lowercased. */
-  domain: string;
-}
+import {
+  apiKeyArgument,
+  type MailCall,
+  type MailToolServices,
+  refuseOwnKey,
+  requireMailCaller,
+} from "./mail_call.ts";
 
 const LOCAL_PART = "what stands before the @";
 const DISPLAY_NAME = "the sender's name that recipients see";
 
 export function createInboxTool(
-  { authenticator, inboxes, mailboxes, freeDisk, limits, now, domain }: CreateInboxServices,
+  { authenticator, inboxes, mailboxes, freeDisk, limits, now, domain }: MailToolServices,
 ): Tool<MailCall> {
   return defineTool({
     name: "create_inbox",

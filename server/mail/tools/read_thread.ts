@@ -1,24 +1,23 @@
 /** The tool read_thread: GET /v1/mail/threads/{id}, which marks as read what it gives. */
 import { Buffer } from "node:buffer";
 import * as z from "zod";
-import type { Blobs } from "../../base/blobs/blobs.ts";
 import { RelayError } from "../../base/errors.ts";
-import type { Limits } from "../../base/config/limits.ts";
-import type { FreeDisk } from "../../base/storage/free_disk.ts";
 import { defineTool, type Tool } from "../../base/tool_server/tool.ts";
 import type { ToolArguments } from "../../base/tool_server/tool_arguments.ts";
 import { Quotation } from "../../base/tool_server/untrusted_text.ts";
 import { refusalOf } from "../access/access.ts";
-import type { KeyAuthenticator, MailCaller } from "../access/authenticate_key.ts";
-import type { ListPages } from "../access/list_pages.ts";
-import type { SendsInFlight } from "../mailbox/statuses/sends_in_flight.ts";
-import type { Messages } from "../mailbox/messages/messages.ts";
+import type { MailCaller } from "../access/authenticate_key.ts";
 import { shownThread } from "../mailbox/shown/shown_message.ts";
 import { readThreadMessages } from "../mailbox/messages/thread_messages.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
 import { ABOUT_AUTH, describeMessage, NONCE_BYTES } from "./describe_message.ts";
-import { apiKeyArgument, type MailCall, requireMailCaller } from "./mail_call.ts";
+import {
+  apiKeyArgument,
+  type MailCall,
+  type MailToolServices,
+  requireMailCaller,
+} from "./mail_call.ts";
 import {
   messageSchema,
   type ThreadEntry,
@@ -28,22 +27,10 @@ import {
 } from "./message_entry.ts";
 import { CURSOR, LIST_LIMIT, nextCursorSchema, THREAD_ID } from "./page_arguments.ts";
 
-export interface ReadThreadServices {
-  authenticator: KeyAuthenticator;
-  messages: Messages;
-  pages: ListPages;
-  blobs: Pick<Blobs, "read">;
-  inFlight: Pick<SendsInFlight, "of">;
-  freeDisk: FreeDisk;
-  limits: Pick<Limits, "toolPageBytes">;
-  random: (sizeBytes: number) => Uint8Array;
-  baseUrl: string;
-}
-
 /** What became of the marks, where they could not be made. */
 type Marked = "all" | "not asked" | "read-only key" | "unavailable";
 
-export function readThreadTool(services: ReadThreadServices): Tool<MailCall> {
+export function readThreadTool(services: MailToolServices): Tool<MailCall> {
   const { authenticator, messages, pages, limits, random, baseUrl } = services;
   return defineTool({
     name: "read_thread",
@@ -136,7 +123,7 @@ function decideMark({ key }: MailCaller, given: ToolArguments): Marked {
 
 /** Marks what is given. Where the relay cannot write now, the mail is given all the same. */
 async function markRead(
-  { messages, freeDisk }: ReadThreadServices,
+  { messages, freeDisk }: MailToolServices,
   caller: MailCaller,
   thread: ThreadRow,
   rows: readonly MessageRow[],

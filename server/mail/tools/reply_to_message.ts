@@ -2,28 +2,20 @@
 import * as z from "zod";
 import { defineTool, type Tool } from "../../base/tool_server/tool.ts";
 import { Quotation } from "../../base/tool_server/untrusted_text.ts";
-import type { Messages } from "../mailbox/messages/messages.ts";
-import type { Answering } from "../sending/answering.ts";
 import { NONCE_BYTES } from "./describe_message.ts";
 import {
   apiKeyArgument,
   idempotencyKeyArgument,
   type MailCall,
+  type MailToolServices,
   requireMailCaller,
 } from "./mail_call.ts";
 import { MESSAGE_ID } from "./page_arguments.ts";
 import { givenRequest, sendAnswer, sendSchema } from "./send_answer.ts";
-import type { SendEmailServices } from "./send_email.ts";
-
-export interface ReplyServices extends SendEmailServices {
-  messages: Messages;
-  answering: Answering;
-  random: (sizeBytes: number) => Uint8Array;
-}
 
 const FIELDS = ["text", "html", "reply_all"];
 
-export function replyTool(services: ReplyServices): Tool<MailCall> {
+export function replyTool(services: MailToolServices): Tool<MailCall> {
   const { authenticator, inboxes, messages, acceptance, answering, keyedAnswers, random } =
     services;
   return defineTool({

@@ -1,34 +1,24 @@
 /** The tool search_mail: GET /v1/mail/search. */
 import { Buffer } from "node:buffer";
 import * as z from "zod";
-import type { Limits } from "../../base/config/limits.ts";
 import { defineTool, type Tool } from "../../base/tool_server/tool.ts";
 import { Quotation } from "../../base/tool_server/untrusted_text.ts";
-import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
-import type { KeyAuthenticator } from "../access/authenticate_key.ts";
-import type { ListPages } from "../access/list_pages.ts";
-import type { FoundMessage, MailSearch } from "../search/mail_search.ts";
+import type { FoundMessage } from "../search/mail_search.ts";
 import { searchedInboxes } from "../search/searched_inboxes.ts";
 import { boundOfSearch } from "../search/search_query.ts";
 import { MAX_QUERY, termsOf } from "../search/search_terms.ts";
 import { describeMessage, NONCE_BYTES } from "./describe_message.ts";
-import { apiKeyArgument, type MailCall, requireMailCaller } from "./mail_call.ts";
-import type { InFlight, SendsInFlight } from "../mailbox/statuses/sends_in_flight.ts";
+import {
+  apiKeyArgument,
+  type MailCall,
+  type MailToolServices,
+  requireMailCaller,
+} from "./mail_call.ts";
+import type { InFlight } from "../mailbox/statuses/sends_in_flight.ts";
 import { messageEntry, messageSchema, TRUST, trustSchema } from "./message_entry.ts";
 import { CURSOR, INBOX_ID, LIST_LIMIT, nextCursorSchema } from "./page_arguments.ts";
 
-export interface SearchMailServices {
-  authenticator: KeyAuthenticator;
-  inboxes: Inboxes;
-  search: MailSearch;
-  inFlight: Pick<SendsInFlight, "snapshot">;
-  pages: ListPages;
-  limits: Pick<Limits, "toolPageBytes">;
-  random: (sizeBytes: number) => Uint8Array;
-  baseUrl: string;
-}
-
-export function searchMailTool(services: SearchMailServices): Tool<MailCall> {
+export function searchMailTool(services: MailToolServices): Tool<MailCall> {
   const { authenticator, inboxes, search, inFlight, pages, limits, random, baseUrl } = services;
   const makeResult = ({ row, highlights }: FoundMessage, now: InFlight) => ({
     message: messageEntry(row, baseUrl, now),

@@ -1,33 +1,21 @@
 /** The tool send_email: POST /v1/mail/inboxes/{id}/messages/send. */
 import * as z from "zod";
-import type { Limits } from "../../base/config/limits.ts";
 import { defineTool, type Tool } from "../../base/tool_server/tool.ts";
-import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
-import type { KeyAuthenticator } from "../access/authenticate_key.ts";
-import type { Acceptance } from "../sending/acceptance.ts";
-import type { KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
 import { newMessage } from "../sending/routes.ts";
 import {
   apiKeyArgument,
   idempotencyKeyArgument,
   type MailCall,
+  type MailToolServices,
   requireMailCaller,
 } from "./mail_call.ts";
 import { INBOX_ID } from "./page_arguments.ts";
 import { givenRequest, sendAnswer, sendSchema } from "./send_answer.ts";
 
-export interface SendEmailServices {
-  authenticator: KeyAuthenticator;
-  inboxes: Inboxes;
-  acceptance: Acceptance;
-  keyedAnswers: KeyedAnswers;
-  limits: Limits;
-}
-
 const addresses = z.union([z.string(), z.array(z.string())]);
 const FIELDS = ["to", "cc", "bcc", "subject", "text", "html"];
 
-export function sendEmailTool(services: SendEmailServices): Tool<MailCall> {
+export function sendEmailTool(services: MailToolServices): Tool<MailCall> {
   const { authenticator, inboxes, acceptance, keyedAnswers, limits } = services;
   return defineTool({
     name: "send_email",

@@ -162,7 +162,9 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
         reports: new BounceReports({
           store,
           changes,
-          readReport: (raw, from) => Promise.resolve(toEnd(readReport(raw, from))),
+          reader: {
+            readReport: (raw, from) => Promise.resolve(toEnd(readReport(raw, from))),
+          },
         }),
         suppressions: new Suppressions({ store, records, commits, limits }),
       };

@@ -8,7 +8,7 @@ import type { MailBase } from "../../core/mail_base.ts";
 import { type KeyedRequest, keyRoute } from "../../access/mail_route.ts";
 import { type Inbox as StoredInbox, markedInbox, shownInbox } from "../../records/inbox_record.ts";
 import { orgState } from "../../records/org_record.ts";
-import { mailId, pageOf, PageQuery, unkept } from "../../access/schemas.ts";
+import { mailId, NO_INBOX, pageOf, PageQuery, unkept } from "../../access/schemas.ts";
 import { readInboxChanges, readInboxRequest } from "./inbox_request.ts";
 import type { Inboxes } from "./inboxes.ts";
 
@@ -89,8 +89,6 @@ const InboxChanges = z.strictObject({
 
 const InboxOrMarks = z.union([Inbox, InboxMarks]);
 
-const NOT_FOUND = "the org has no inbox with this id or address, or the key is for another";
-
 const createMailInbox = keyRoute({
   method: "POST",
   path: "/v1/mail/inboxes",
@@ -168,7 +166,7 @@ const readMailInbox = keyRoute({
   words: {
     description: "One inbox, by its id or its address.",
     answers: { 200: unkept("The inbox.", Inbox) },
-    errors: { not_found: NOT_FOUND },
+    errors: { not_found: NO_INBOX },
   },
   handle: (services: InboxServices) => async (request) => {
     const inbox = await services.inboxes.find(request, request.params["id"]!);
@@ -189,7 +187,7 @@ const updateMailInbox = keyRoute({
       "and the lists.",
     body: { description: "Unknown fields are refused.", schema: InboxChanges },
     answers: { 200: unkept("The inbox as it is now.", InboxOrMarks) },
-    errors: { not_found: NOT_FOUND },
+    errors: { not_found: NO_INBOX },
   },
   handle: (services: InboxServices) => async (request) => {
     const { inboxes, freeDisk } = services;
@@ -211,7 +209,7 @@ const deleteMailInbox = keyRoute({
     description: "Deletes the inbox with all that is in it, and the keys that were for it. Later " +
       "mail is refused. The address is never given out again.",
     answers: { 204: { description: "Deleted." } },
-    errors: { not_found: NOT_FOUND },
+    errors: { not_found: NO_INBOX },
   },
   handle: ({ inboxes, erasures }: InboxServices) => async (request) => {
     const { id } = await inboxes.find(request, request.params["id"]!);

@@ -24,6 +24,12 @@ export function readThreadChanges(body: JsonObject): { read: boolean } {
   return { read: readFlag(body["read"]) };
 }
 
+/** @throws RelayError `invalid_json` for a query parameter `label` that is none */
+export function requireLabel(label: string | undefined): void {
+  if (label === undefined || LABEL.test(label)) return;
+  throw invalidJson("query parameter label must be 1 to 32 of a-z, 0-9, _ and -");
+}
+
 /**
  * Labels as they are stored: each once.
  * @throws RelayError `invalid_json` naming the field and the index

@@ -14,7 +14,6 @@ export interface MessageStreamsOptions {
 }
 
 export interface StreamRequest {
-  orgId: string;
   /** Where the stream begins: id of a message; "" for the beginning. */
   position: string;
   /** A waiter that was opened before `position` was decided. */

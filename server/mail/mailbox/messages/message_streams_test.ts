@@ -42,7 +42,6 @@ function rig(change: Partial<StreamRequest> = {}) {
   const positions: string[] = [];
   const giveBack = streams.take("org");
   const answer = streams.answer({
-    orgId: "org",
     position: "m0",
     waiter,
     readAfter(position) {

@@ -4,6 +4,7 @@
  */
 import { RelayError } from "../../../base/errors.ts";
 import type { Store } from "../../../base/storage/rows/store.ts";
+import type { MailBase } from "../../core/mail_base.ts";
 import type { BouncedMail } from "../../composing/bounce_address.ts";
 import type { MessageRow, Recipient } from "../../records/message_record.ts";
 import { type DsnRecipient, reportedOn } from "../../reading/reports/dsn.ts";
@@ -30,16 +31,7 @@ const REPORT_BYTES = 256 * 1024;
 export interface BounceReportsServices {
   store: Store;
   changes: RecipientChanges;
-  /**
-   * As readReport() does, off the main thread.
-   * @param owner the org whose turn it takes
-   * @throws RelayError `unavailable` where too much waits
-   */
-  readReport(
-    raw: Uint8Array,
-    envelopeFrom: string,
-    owner: string,
-  ): Promise<DsnRecipient[] | null>;
+  reader: Pick<MailBase["reader"], "readReport">;
 }
 
 export class BounceReports {
@@ -89,7 +81,7 @@ export class BounceReports {
     owner: string,
   ): Promise<DsnRecipient[] | null> {
     const read = this.#read.get(raw) ??
-      this.services.readReport(raw.subarray(0, REPORT_BYTES), from, owner);
+      this.services.reader.readReport(raw.subarray(0, REPORT_BYTES), from, owner);
     this.#read.set(raw, read);
     return read;
   }

@@ -1,10 +1,11 @@
 /** What is reported of deliveries, as a part of the mail area: by bounces, and by the operator's gateway. */
+import { mount } from "../../../base/description/declaration.ts";
 import type { MailPart } from "../../core/mail_base.ts";
 import type { MailCore } from "../../mailbox/mail_core.ts";
 import { BounceReports } from "./bounce_reports.ts";
 import { DeliveryEvents } from "./delivery_events.ts";
 import { RecipientChanges } from "./recipient_changes.ts";
-import { deliveryHandlers } from "./routes.ts";
+import { EVENT_ROUTES } from "./routes.ts";
 
 export interface Reports extends MailPart {
   /** Changes recipients by what is reported of them. */
@@ -20,7 +21,7 @@ export function openReports(core: MailCore, inboundSecret: Uint8Array | null): R
   const events = new DeliveryEvents({ store, changes });
   return {
     changes,
-    reports: new BounceReports({ store, changes, readReport: reader.readReport.bind(reader) }),
-    handlers: deliveryHandlers({ ...core, events, inboundSecret }),
+    reports: new BounceReports({ store, changes, reader }),
+    routes: mount(EVENT_ROUTES, { ...core, events, inboundSecret }),
   };
 }

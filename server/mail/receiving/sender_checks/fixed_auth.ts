@@ -1,6 +1,6 @@
 /** What is known of a mail without asking DNS. */
 import type { MailAuth } from "../../records/message_record.ts";
-import { type ShownFrom, shownFromDomain } from "./shown_from_domain.ts";
+import type { ParsedFacts } from "../../reading/parsed/parsed_mail.ts";
 
 /** Nothing was checked: in local mode, which asks no DNS. */
 export const UNCHECKED: MailAuth = {
@@ -11,7 +11,7 @@ export const UNCHECKED: MailAuth = {
   verdict: "none",
 };
 
-/** A mail that an inbox of this relay sent to another: nobody else could. */
+/** A mail that an inbox of this relay sent to another: nobody else could (docs/mail.md). */
 export function insideAuth(fromDomain: string): MailAuth {
   return { spf: "pass", dkim: "none", dmarc: "pass", fromDomain, verdict: "pass" };
 }
@@ -20,9 +20,20 @@ export function insideAuth(fromDomain: string): MailAuth {
  * The result for the From that people are shown. Where the parser and the checker read another
  * domain in it, what was checked says nothing of what is shown: DMARC's permerror, as for several.
  */
-export function authOfShownFrom(auth: MailAuth, facts: ShownFrom): MailAuth {
+export function authOfShownFrom(
+  auth: MailAuth,
+  facts: Pick<ParsedFacts, "from" | "parseWarnings">,
+): MailAuth {
   const shown = shownFromDomain(facts);
   if (auth === UNCHECKED) return { ...auth, fromDomain: shown };
   if (auth.fromDomain === null || shown === auth.fromDomain) return auth;
   return { ...auth, dmarc: "permerror", fromDomain: null, verdict: "fail" };
+}
+
+/** Domain of the one From that the parser found, lowercased; null where there is none, or several. */
+function shownFromDomain(
+  { from, parseWarnings }: Pick<ParsedFacts, "from" | "parseWarnings">,
+): string | null {
+  if (from === null || parseWarnings.includes("several_from")) return null;
+  return from.address.slice(from.address.lastIndexOf("@") + 1).toLowerCase();
 }

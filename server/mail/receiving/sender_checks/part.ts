@@ -2,13 +2,13 @@
 import type { Deps } from "../../../base/parts/deps.ts";
 import { logSparsely } from "../../../base/log_sparsely.ts";
 import { startupNote } from "../../../base/config/startup_notes.ts";
+import { RESOLV_CONF, systemNameservers } from "../../../../toolkit/mail/resolv_conf.ts";
 import { AuthChecker } from "./auth_checker.ts";
 import type { MailClient, SenderCheck } from "./auth_messages.ts";
 import { createDnsClient, type DnsServer } from "./dns_client.ts";
 import { UNCHECKED } from "./fixed_auth.ts";
 import type { Party } from "./next_check.ts";
 import { startAuthWorker } from "./start_auth_worker.ts";
-import { readSystemDns } from "./system_dns.ts";
 
 export interface Auth {
   /**
@@ -60,4 +60,14 @@ function noteOf(servers: readonly DnsServer[], isGiven: boolean): string {
     host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`
   );
   return `checked by DNS of ${named.join(", ")}${isGiven ? "" : " (the system's)"}`;
+}
+
+/** The DNS servers of the system, as far as a file names them; none where it may not be read. */
+async function readSystemDns(): Promise<DnsServer[]> {
+  try {
+    return systemNameservers(await Deno.readTextFile(RESOLV_CONF))
+      .map((host) => ({ host, port: 53 }));
+  } catch {
+    return [];
+  }
 }

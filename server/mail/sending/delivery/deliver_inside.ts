@@ -3,7 +3,7 @@ import { RelayError } from "../../../base/errors.ts";
 import type { SmtpReply } from "../../../base/mailer/smtp_reply.ts";
 import type { Receiver } from "../../receiving/receiver.ts";
 import type { RefusedCode } from "../../receiving/received_mail.ts";
-import type { MailAuth } from "../../records/message_record.ts";
+import { insideAuth } from "../../receiving/sender_checks/fixed_auth.ts";
 import type { DeliverInside } from "./mail_delivery.ts";
 
 const TAKEN: SmtpReply = { code: 250, enhancedCode: "2.1.5", text: "delivered inside this relay" };
@@ -17,15 +17,6 @@ const REFUSALS: Readonly<Record<RefusedCode, SmtpReply>> = {
   rate_limited: { code: 452, enhancedCode: "4.2.2", text: "the inbox gets too much mail now" },
 };
 
-/** The relay knows by itself who has written its own mail. */
-const ownAuth = (domain: string): MailAuth => ({
-  spf: "pass",
-  dkim: "none",
-  dmarc: "pass",
-  fromDomain: domain,
-  verdict: "pass",
-});
-
 /** @param domain of all inboxes, lowercased */
 export function deliverInside(receiver: Pick<Receiver, "receive">, domain: string): DeliverInside {
   return async ({ from, to, raw }) => {
@@ -35,11 +26,11 @@ export function deliverInside(receiver: Pick<Receiver, "receive">, domain: strin
       clientIp: null,
       clientHelo: null,
       raw: raw as Uint8Array<ArrayBuffer>,
-      auth: ownAuth(domain),
+      auth: insideAuth(domain),
       reachesOperator: true,
     };
     try {
-      const [outcome] = await receiver.receive(mail);
+      const { outcomes: [outcome] } = await receiver.receive(mail);
       const { code } = outcome!;
       return code === null ? TAKEN : REFUSALS[code];
     } catch (error) {
