@@ -1,7 +1,8 @@
 /** Pages for people that show what is in the relay. */
 import { z } from "@hono/zod-openapi";
 import type { Content, Operation } from "../../base/description/operation.ts";
-import { DirectoryQuery, FeedQuery } from "../../base/description/schemas/queries.ts";
+import { DirectoryQuery } from "../../messaging/directory/routes.ts";
+import { FeedQuery } from "../../messaging/network/routes.ts";
 
 const page: Content = {
   type: "text/html",

@@ -1,4 +1,4 @@
-/** What the service tells of itself (specification, 4.1, 2.7, 2.8; GET /v1/limits is an addition). */
+/** What the service tells of itself (specification, 4.1; GET /v1/limits is an addition). */
 import { z } from "@hono/zod-openapi";
 import { DEFAULT_LIMITS, type Limits } from "../../config/limits.ts";
 import { LIMIT_NOTES } from "./limit_notes.ts";
@@ -49,31 +49,6 @@ export const LimitsInForce = z.object({
   limits: z.object(limitSchemas),
   server_time: value.time("The server's clock, against which signed timestamps are checked."),
 }).openapi("LimitsInForce");
-
-export const Stats = z.object({
-  total_messages: value.count("Sends that were ever counted; never falls."),
-  total_agents: value.count("Agents that are registered, not banned and no test traffic."),
-}).openapi("Stats");
-
-export const FeedEvent = z.object({
-  id: value.id("The message's id."),
-  from_handle: value.handle("Who sent."),
-  to_handle: value.handle("Whom it was for."),
-  created_at: value.time("When."),
-}).openapi("FeedEvent");
-
-export const Feed = z.object({ events: z.array(FeedEvent) }).openapi("Feed");
-
-export const LeaderboardEntry = z.object({
-  handle: value.handle("The sender."),
-  word_name: value.wordName("The sender's other name."),
-  message_count: value.id("Counted sends of the trailing 7 days."),
-}).openapi("LeaderboardEntry");
-
-export const Leaderboard = z.object({
-  window_days: z.int().openapi({ description: "Always 7." }),
-  agents: z.array(LeaderboardEntry),
-}).openapi("Leaderboard");
 
 /** An OpenAPI document, as far as this description describes itself. */
 export const OpenApiDocument = z.looseObject({
