@@ -4,7 +4,6 @@ import type { Route } from "../base/http/routes/route.ts";
 import type { Limits } from "../base/config/limits.ts";
 import { isKeyAccess } from "./access/access.ts";
 import { deliveryRoutes } from "./receiving/reports/operations.ts";
-import { draftRoutes } from "./drafts/operations.ts";
 import { figureRoutes } from "./figures/operations.ts";
 import { googleRoutes } from "./sign_in/google/operations.ts";
 import {
@@ -22,7 +21,6 @@ import { orgRoutes } from "./orgs/operations.ts";
 import * as row from "./access/paths.ts";
 import { receivingRoutes } from "./receiving/operations.ts";
 import { searchRoutes } from "./search/operations.ts";
-import { sendingRoutes } from "./sending/operations.ts";
 import { signInRoutes } from "./sign_in/operations.ts";
 import { mailToolServer } from "./tools/operations.ts";
 
@@ -86,17 +84,13 @@ function once(
 export const ORG_ROUTES = former(row.ORG, orgRoutes);
 export const GOOGLE_ROUTES = former(row.GOOGLE, googleRoutes);
 export const SIGN_IN_ROUTES = former(row.SIGN_IN, signInRoutes);
-export const SEND_ROUTES = former(row.SEND, sendingRoutes);
 export const MESSAGE_ROUTES = former(row.MESSAGES, messageRoutes);
-export const ANSWERING_ROUTES = former(row.ANSWERING, sendingRoutes);
 export const THREAD_ROUTES = former(row.THREADS, messageRoutes);
 export const SEARCH_ROUTES = former(row.SEARCH, searchRoutes);
-export const DRAFT_ROUTES = former(row.DRAFTS, draftRoutes);
 export const FIGURE_ROUTES = former(row.FIGURES, figureRoutes);
 export const RECEIVING_ROUTES = former(row.RECEIVING, receivingRoutes);
 export const EVENT_ROUTES = former(row.EVENTS, deliveryRoutes);
 export const SUSPENSION_ROUTES = former(row.SUSPENSION, orgRoutes);
-export const APPROVAL_ROUTES = former(row.APPROVAL, draftRoutes);
 export const TOOL_ROUTES = former(row.TOOLS, mailToolServer);
 
 /** In the order of their paths; every part mounts its own when all are declared in one place. */
@@ -104,16 +98,12 @@ export const FORMER_ROUTES: FormerRoutes = [
   ...ORG_ROUTES,
   ...GOOGLE_ROUTES,
   ...SIGN_IN_ROUTES,
-  ...SEND_ROUTES,
   ...MESSAGE_ROUTES,
-  ...ANSWERING_ROUTES,
   ...THREAD_ROUTES,
   ...SEARCH_ROUTES,
-  ...DRAFT_ROUTES,
   ...FIGURE_ROUTES,
   ...RECEIVING_ROUTES,
   ...EVENT_ROUTES,
   ...SUSPENSION_ROUTES,
-  ...APPROVAL_ROUTES,
   ...TOOL_ROUTES,
 ];

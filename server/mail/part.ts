@@ -123,8 +123,8 @@ async function openMailParts(
   const { suppressions } = add("suppressions", openSuppressions(mail));
   add("messages", openMessages(mail));
   const senderPart = add("outbound", openSender(mail, suppressions));
-  const { proposals } = add("drafts", openDrafts(mail, senderPart));
-  const sending = add("sending", openSending(mail, senderPart, proposals));
+  const { propose } = add("drafts", openDrafts(mail, senderPart));
+  const sending = add("sending", openSending(mail, senderPart, propose));
   const { changes, reports } = add("reports", openReports(mail, inboundSecret));
   const receiving = add(
     "receiving",

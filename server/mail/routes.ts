@@ -1,8 +1,5 @@
 /** Every route of the mail area, in the order in which a reader meets them. */
 import {
-  ANSWERING_ROUTES,
-  APPROVAL_ROUTES,
-  DRAFT_ROUTES,
   EVENT_ROUTES,
   FIGURE_ROUTES,
   GOOGLE_ROUTES,
@@ -10,15 +7,17 @@ import {
   ORG_ROUTES,
   RECEIVING_ROUTES,
   SEARCH_ROUTES,
-  SEND_ROUTES,
   SIGN_IN_ROUTES,
   SUSPENSION_ROUTES,
   THREAD_ROUTES,
   TOOL_ROUTES,
 } from "./former_routes.ts";
+import { APPROVAL_ROUTES } from "./drafts/approval_routes.ts";
+import { DRAFT_ROUTES } from "./drafts/routes.ts";
 import { INBOX_ROUTES } from "./mailbox/inboxes/routes.ts";
 import { KEY_ROUTES } from "./keys/routes.ts";
 import type { MailDeclaration } from "./access/mail_route.ts";
+import { ANSWERING_ROUTES, SEND_ROUTES } from "./sending/routes.ts";
 import { SUPPRESSION_ROUTES } from "./mailbox/suppressions/routes.ts";
 import { WEBHOOK_ROUTES } from "./webhooks/webhook_routes.ts";
 

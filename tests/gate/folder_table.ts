@@ -471,7 +471,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "answering.ts",
               "hide_recipients.ts",
               "part.ts",
-              "proposals.ts",
               "routes.ts",
               "schemas.ts",
               "sender.ts",
@@ -536,7 +535,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           },
           directory: {
             imports: ["agents"],
-            shows: ["agent_search.ts", "listing.ts", "operations.ts", "part.ts", "search_query.ts"],
+            shows: ["agent_search.ts", "listing.ts", "part.ts", "routes.ts", "search_query.ts"],
           },
           messages: {
             imports: ["agents", "mailboxes"],
@@ -583,7 +582,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           },
           digest: {
             imports: ["agents", "mailboxes", "messages"],
-            shows: ["candidates.ts", "operations.ts", "part.ts", "subscription.ts"],
+            shows: ["candidates.ts", "part.ts", "routes.ts", "subscription.ts"],
           },
           network: {
             imports: ["agents", "directory", "mailboxes", "messages"],
@@ -594,8 +593,8 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "leaderboard.ts",
               "mailbox_walk.ts",
               "network_figures.ts",
-              "operations.ts",
               "part.ts",
+              "routes.ts",
               "sweep_record.ts",
               "totals.ts",
             ],

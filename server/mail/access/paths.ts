@@ -110,13 +110,6 @@ export const SIGN_IN = [
   ),
 ] as const;
 
-export const SEND = [
-  route("post", "/v1/mail/inboxes/{id}/messages/send", "sendMail", "write", "Send mail", {
-    note: "The Idempotency-Key header is supported.",
-    bodyLimit: "mailRequestBytes",
-  }),
-] as const;
-
 export const MESSAGES = [
   route("get", "/v1/mail/inboxes/{id}/messages", "listMail", "read", "List messages"),
   route("get", "/v1/mail/messages/{id}", "readMail", "read", "Read a message"),
@@ -139,23 +132,6 @@ export const MESSAGES = [
   ),
 ] as const;
 
-export const ANSWERING = [
-  route("post", "/v1/mail/messages/{id}/reply", "replyToMail", "write", "Reply in the thread", {
-    bodyLimit: "mailRequestBytes",
-  }),
-  route("post", "/v1/mail/messages/{id}/forward", "forwardMail", "readWrite", "Forward a message", {
-    addition: true,
-  }),
-  route(
-    "post",
-    "/v1/mail/messages/{id}/cancel",
-    "cancelMail",
-    "write",
-    "Cancel a scheduled message",
-    { addition: true },
-  ),
-] as const;
-
 export const THREADS = [
   route("get", "/v1/mail/inboxes/{id}/threads", "listMailThreads", "read", "List threads"),
   route("get", "/v1/mail/threads/{id}", "readMailThread", "read", "Read a thread"),
@@ -167,25 +143,6 @@ export const THREADS = [
 export const SEARCH = [
   route("get", "/v1/mail/search", "searchMail", "read", "Search mail", {
     note: "Query `q`, full text.",
-  }),
-] as const;
-
-export const DRAFTS = [
-  route("post", "/v1/mail/inboxes/{id}/drafts", "createMailDraft", "write", "Create a draft", {
-    note: "An agent writes, a human sends.",
-    bodyLimit: "mailRequestBytes",
-  }),
-  route("get", "/v1/mail/inboxes/{id}/drafts", "listMailDrafts", "read", "List drafts"),
-  route("get", "/v1/mail/drafts/{id}", "readMailDraft", "read", "Read a draft", { addition: true }),
-  route("patch", "/v1/mail/drafts/{id}", "updateMailDraft", "write", "Change a draft", {
-    addition: true,
-    bodyLimit: "mailRequestBytes",
-  }),
-  route("delete", "/v1/mail/drafts/{id}", "discardMailDraft", "write", "Discard a draft", {
-    addition: true,
-  }),
-  route("post", "/v1/mail/drafts/{id}/send", "sendMailDraft", "write", "Send a draft", {
-    note: "With a human's approval. The draft is deleted.",
   }),
 ] as const;
 
@@ -234,30 +191,6 @@ export const SUSPENSION = [
   ),
 ] as const;
 
-export const APPROVAL = [
-  route(
-    "get",
-    "/mail/drafts/{id}",
-    "readDraftPage",
-    "public",
-    "The page on which a person approves",
-    { addition: true },
-  ),
-  route(
-    "get",
-    "/mail/drafts/{id}/html",
-    "readDraftHtml",
-    "public",
-    "The HTML of a draft, in its page",
-    {
-      addition: true,
-    },
-  ),
-  route("post", "/mail/drafts/{id}", "decideOnDraft", "public", "Approve or reject a draft", {
-    addition: true,
-  }),
-] as const;
-
 export const TOOLS = [
   route("post", "/mcp/mail", "callMailTools", "tools", "Tool server of the mail area", {
     note:
@@ -269,17 +202,13 @@ const ROWS = [
   ...ORG,
   ...GOOGLE,
   ...SIGN_IN,
-  ...SEND,
   ...MESSAGES,
-  ...ANSWERING,
   ...THREADS,
   ...SEARCH,
-  ...DRAFTS,
   ...FIGURES,
   ...RECEIVING,
   ...EVENTS,
   ...SUSPENSION,
-  ...APPROVAL,
   ...TOOLS,
 ] as const;
 
