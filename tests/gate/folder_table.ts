@@ -160,7 +160,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
                   "group_commit.ts",
                   "id_sequence.ts",
                   "job.ts",
-                  "public_reads.ts",
                   "record_cache.ts",
                   "record_key.ts",
                   "window_record.ts",

@@ -42,7 +42,7 @@ export function openDigests(core: AgentCore, { inbox, messages, outgoing }: Dige
     lastPollMs: (agentId: number) => inbox.lastPollMs(agentId),
     rememberedPollMs: (agentId: number) => inbox.rememberedPollMs(agentId),
   };
-  outgoing.register(digestDelivery({ ...shared, config, from, mailer }));
+  outgoing.register(digestDelivery({ ...shared, from, mailer }));
   return {
     routes,
     crons: {

@@ -14,13 +14,11 @@ export interface OpenDirectory extends Part {
 }
 
 export function openDirectory(core: AgentCore): OpenDirectory {
-  const { store, limits } = core;
+  const { store } = core;
   /** For processes that start cold. */
   const packs = store.exclusive ? null : new DirectoryPacks(store);
   const directory = new Directory({ ...core, packs });
-  const searchesPerMinute = limits.searchesPerIpPerMinute;
-  const limit = new SearchLimit({ ...core, searchesPerMinute });
-  const agentSearch = new AgentSearch(directory, limit);
+  const agentSearch = new AgentSearch(directory, new SearchLimit(core));
   return {
     routes: mount(DIRECTORY_ROUTES, { ...core, agentSearch }),
     agentSearch,

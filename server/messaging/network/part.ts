@@ -35,7 +35,7 @@ const SWEEP_WAIT_MS = 1_000;
 
 /** Call before the first commit. Sweeps that a former process left are continued at once. */
 export function openNetwork(core: AgentCore): Network {
-  const { store, commits, publicReads, identities } = core;
+  const { store, commits, identities } = core;
   const { now } = store;
   const { retentionDays } = core.limits;
   const retentionMs = retentionDays * DAY_MS;
@@ -45,10 +45,9 @@ export function openNetwork(core: AgentCore): Network {
   const tally = new Tally({ ...core, standings: readStandings, windowMinutes });
   const sweeps = createSweeps({ ...core, retentionMs });
   const figures = new NetworkFigures({
+    ...core,
     feed: { store, now, retentionMs },
     leaderboard: new Leaderboard({ store, identities, now, standings, readStandings }),
-    publicReads,
-    exclusive: store.exclusive,
   });
   const logFailure = logSparsely(core.deps.log, "figures_failed");
   const background = new Set<Promise<void>>();
