@@ -36,6 +36,7 @@ import { type OpenParts, openTogether } from "./base/parts/part.ts";
 import { openProfiles } from "./messaging/profiles/part.ts";
 import { RecentEvents } from "./process/recent_events.ts";
 import { createRelayStatus, type RelayStatusParts } from "./process/relay_status.ts";
+import { ROUTES } from "./routes.ts";
 import { openSite } from "./web/site/part.ts";
 import { openResealing } from "./base/sealing/open_resealing.ts";
 import { requirePossible } from "./base/storage/rows/clock_watch.ts";
@@ -163,7 +164,7 @@ async function openParts(
   parts.add("site", openSite(agents, { figures, agentSearch, holdsKeys: custody.on }));
   const { describe } = parts.add(
     "description",
-    openDescription(core, mailOn, () => import("./operations.ts")),
+    openDescription(core, mailOn, ROUTES),
   );
   parts.add("docs", openDocs(core, describe));
   parts.add(

@@ -13,13 +13,12 @@ import { openDelivery } from "./sending/delivery/part.ts";
 import { openReports } from "./receiving/reports/part.ts";
 import { openDrafts } from "./drafts/part.ts";
 import { FIGURE_ROUTES } from "./figures/routes.ts";
-import { FORMER_ROUTES } from "./former_routes.ts";
 import { openGoogle } from "./sign_in/google/part.ts";
 import { inboundSecretPath, openInboundSecret } from "./access/inbound_secret.ts";
 import { openErasures } from "./erasures/part.ts";
 import { openInboxes } from "./mailbox/inboxes/part.ts";
 import { openKeys } from "./keys/part.ts";
-import type { MailOptions, MailPart } from "./core/mail_base.ts";
+import type { MailOptions } from "./core/mail_base.ts";
 import { createMailCore } from "./mailbox/mail_core.ts";
 import { offRoutes } from "./access/mail_route.ts";
 import { whyMailIsOff } from "./mail_switch.ts";
@@ -28,7 +27,6 @@ import { openMessages } from "./mailbox/messages/part.ts";
 import { openOrgs } from "./orgs/part.ts";
 import { MailWorker } from "./worker/mail_worker.ts";
 import { startMailWorker } from "./worker/start_mail_worker.ts";
-import type { MailHandlers } from "./access/paths.ts";
 import { openReceiving, type Receiving } from "./receiving/part.ts";
 import { MAIL_ROUTES } from "./routes.ts";
 import { openSearch } from "./search/part.ts";
@@ -90,11 +88,7 @@ async function openMailParts(
 ): Promise<Pick<Mail, "repetitions"> & Pick<Receiving, "handIn">> {
   const { deps } = core;
   const { config, random, log } = deps;
-  let handlers: MailHandlers = {};
-  const add = <P extends MailPart>(name: string, part: P): P => {
-    handlers = { ...handlers, ...part.handlers };
-    return parts.add(name, part);
-  };
+  const add = <P extends Part>(name: string, part: P): P => parts.add(name, part);
   const inboundSecret = await openInboundSecret(config, random);
   const madeSecret = config.mail.local && config.mail.inboundSecret === undefined;
   const secretNote = madeSecret ? `, inbound secret in ${inboundSecretPath(config)}` : "";
@@ -123,8 +117,8 @@ async function openMailParts(
   const { suppressions } = add("suppressions", openSuppressions(mail));
   add("messages", openMessages(mail));
   const senderPart = add("outbound", openSender(mail, suppressions));
-  const { proposals } = add("drafts", openDrafts(mail, senderPart));
-  const sending = add("sending", openSending(mail, senderPart, proposals));
+  const { propose } = add("drafts", openDrafts(mail, senderPart));
+  const sending = add("sending", openSending(mail, senderPart, propose));
   const { changes, reports } = add("reports", openReports(mail, inboundSecret));
   const receiving = add(
     "receiving",
@@ -135,6 +129,5 @@ async function openMailParts(
   const { search } = add("search", openSearch(mail));
   add("tools", { routes: mount(TOOL_ROUTES, { ...mail, ...senderPart, ...sending, search }) });
   add("webhooks", { routes: mount(WEBHOOK_ROUTES, mail) });
-  parts.add("routes", { routes: mount(FORMER_ROUTES, { ...mail, handlers }) });
   return { handIn, repetitions: [senderPart.largeAnswers, ...receiving.repetitions] };
 }

@@ -160,7 +160,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
                   "group_commit.ts",
                   "id_sequence.ts",
                   "job.ts",
-                  "public_reads.ts",
                   "record_cache.ts",
                   "record_key.ts",
                   "window_record.ts",
@@ -471,7 +470,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "answering.ts",
               "hide_recipients.ts",
               "part.ts",
-              "proposals.ts",
               "routes.ts",
               "schemas.ts",
               "sender.ts",
@@ -534,7 +532,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           },
           directory: {
             imports: ["agents"],
-            shows: ["agent_search.ts", "listing.ts", "operations.ts", "part.ts", "search_query.ts"],
+            shows: ["agent_search.ts", "listing.ts", "part.ts", "routes.ts", "search_query.ts"],
           },
           messages: {
             imports: ["agents", "mailboxes"],
@@ -581,7 +579,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           },
           digest: {
             imports: ["agents", "mailboxes", "messages"],
-            shows: ["candidates.ts", "operations.ts", "part.ts", "subscription.ts"],
+            shows: ["candidates.ts", "part.ts", "routes.ts", "subscription.ts"],
           },
           network: {
             imports: ["agents", "directory", "mailboxes", "messages"],
@@ -592,8 +590,8 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "leaderboard.ts",
               "mailbox_walk.ts",
               "network_figures.ts",
-              "operations.ts",
               "part.ts",
+              "routes.ts",
               "sweep_record.ts",
               "totals.ts",
             ],

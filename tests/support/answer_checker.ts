@@ -2,7 +2,8 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { createDocument } from "../../server/base/description/document.ts";
-import { describeOperations } from "../../server/operations.ts";
+import { describeAll } from "../../server/base/description/declaration.ts";
+import { ROUTES } from "../../server/routes.ts";
 import { decodeSegment } from "../../server/base/http/routes/target.ts";
 import { DEFAULT_LIMITS } from "../../server/base/config/limits.ts";
 
@@ -44,7 +45,7 @@ export function createAnswerChecker(mailOn = false): AnswerChecker {
   const setting = { baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS, mailOn };
   const document: Json = closed(
     JSON.parse(
-      JSON.stringify(createDocument(setting, describeOperations(setting))),
+      JSON.stringify(createDocument(setting, describeAll(ROUTES, setting))),
     ),
   );
   const ajv = new Ajv2020({ strict: false });

@@ -1,4 +1,5 @@
 /** The description of a relay's API, made when it is first asked for. */
+import { type Declaration, describeAll } from "./declaration.ts";
 import type { OpenApiDocument } from "./document.ts";
 import type { Operation, Setting } from "./operation.ts";
 
@@ -9,19 +10,15 @@ export interface Description {
   document: OpenApiDocument;
 }
 
-/** The operations of a relay's routes, loaded when the description is first asked for. */
-export type LoadOperations = () => Promise<{ describeOperations(setting: Setting): Operation[] }>;
-
-/** A relay starts and serves messages without its schemas; what failed is tried again. */
+/** Made when it is first asked for, as is what writes the document; what failed is tried again. */
 export function describeLater(
   setting: Setting,
-  loadOperations: LoadOperations,
+  routes: readonly Declaration[],
 ): () => Promise<Description> {
   let description: Promise<Description> | undefined;
   async function describe(): Promise<Description> {
     const { createDocument } = await import("./document.ts");
-    const { describeOperations } = await loadOperations();
-    const operations = describeOperations(setting);
+    const operations = describeAll(routes, setting);
     return { setting, operations, document: createDocument(setting, operations) };
   }
   return () =>

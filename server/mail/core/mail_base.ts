@@ -3,7 +3,6 @@ import type { Blobs } from "../../base/blobs/blobs.ts";
 import type { Core } from "../../base/parts/core.ts";
 import type { Mailer } from "../../base/mailer/mailer.ts";
 import type { OutgoingQueue } from "../../base/outgoing/outgoing_queue.ts";
-import type { Part } from "../../base/parts/part.ts";
 import type { MailboxWaits } from "../../base/waiting/mailbox_waits.ts";
 import type { Waits } from "../../base/waiting/waits.ts";
 import { KeyAuthenticator } from "../access/authenticate_key.ts";
@@ -12,15 +11,8 @@ import { ListPages } from "../access/list_pages.ts";
 import { MAIL_INBOXES } from "./mail_inboxes.ts";
 import { Mailboxes } from "./mailboxes.ts";
 import type { MailWorker } from "../worker/mail_worker.ts";
-import type { MailHandlers } from "../access/paths.ts";
 import type { MailboxRecord } from "../records/mailbox_record.ts";
 import type { MailSecret } from "../access/mail_secret.ts";
-
-/** A part of the mail area; what its handlers need not check, mail_route.ts has checked. */
-export interface MailPart extends Part {
-  /** BRIDGE: of routes in paths.ts. */
-  handlers?: MailHandlers;
-}
 
 /** Parts that the mail area stands on. */
 export interface MailOptions {

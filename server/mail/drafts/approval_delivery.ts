@@ -2,7 +2,6 @@
  * Delivers the mails that ask a person to approve drafts. Every attempt reads the drafts anew: the mail
  * tells of their revisions as they are then, and of none that was sent, discarded or asked for otherwise.
  */
-import type { Limits } from "../../base/config/limits.ts";
 import type { Mailer } from "../../base/mailer/mailer.ts";
 import type {
   AttemptOutcome,
@@ -11,14 +10,11 @@ import type {
 } from "../../base/outgoing/outgoing_handler.ts";
 import { partiesByDomain } from "../../base/outgoing/recipient_domain.ts";
 import { unwanted } from "../../base/outgoing/unwanted.ts";
-import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
-import type { Store } from "../../base/storage/rows/store.ts";
-import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import { LONGEST_NOTICE_WAIT_MS, noticeOutcome } from "../notices/notice_outcome.ts";
 import type { DraftRow } from "../records/draft_record.ts";
 import { keysKey, type KeysRecord } from "../records/key_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
-import type { MailSecret } from "../access/mail_secret.ts";
 import { linkToken } from "../notices/link_token.ts";
 import { APPROVAL_MAIL_KIND, type ApprovalMailPayload } from "./ask_approval.ts";
 import { type AskedDraft, composeApprovalMail } from "./approval_mail.ts";
@@ -30,16 +26,8 @@ const CONCURRENCY = 2;
 const LOOKED_AT = 2_000;
 const NAMED = 50;
 
-export interface ApprovalDeliveryOptions {
-  store: Store;
-  records: Pick<RecordCache, "read">;
-  secret: Pick<MailSecret, "key">;
-  limits: Limits;
-  drafts: Pick<Drafts, "read">;
-  inboxes: Pick<Inboxes, "byId">;
-  from: { name: string; address: string };
-  baseUrl: string;
-  domain: string;
+export interface ApprovalDeliveryOptions extends MailCore {
+  drafts: Drafts;
   mailer: Mailer;
 }
 

@@ -1,51 +1,157 @@
 /** GET and POST /mail/drafts/{id}: a person reads a draft with its HTML in a frame, and approves or rejects it. */
+import { z } from "@hono/zod-openapi";
 import { invalidJson, RelayError } from "../../base/errors.ts";
 import { answerError } from "../../base/http/answers/answer.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
-import { readBody } from "../../base/http/routes/read_body.ts";
 import { LARGE_ANSWER_BYTES } from "../../base/http/answers/large_answer.ts";
-import type { AnswerBudget } from "../../base/http/answers/answer_budget.ts";
-import type { Limits } from "../../base/config/limits.ts";
-import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
-import type { Store } from "../../base/storage/rows/store.ts";
 import { isForm, readForm, tokenOf } from "../access/form_body.ts";
-import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
-import type { MailRequest } from "../access/mail_route.ts";
-import type { MailHandlers } from "../access/paths.ts";
-import type { Messages } from "../mailbox/messages/messages.ts";
+import { type MailRequest, openRoute } from "../access/mail_route.ts";
 import { draftOwnerKey, type DraftOwnerRow, type DraftRow } from "../records/draft_record.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import { keysKey, type KeysRecord } from "../records/key_record.ts";
 import { linkExpired } from "../records/link_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
-import type { MailSecret } from "../access/mail_secret.ts";
+import { SEND_ERRORS } from "../sending/schemas.ts";
 import type { ComposeWorker } from "../worker/compose_worker.ts";
 import { isDraftToken, isTokenOf, linkToken } from "../notices/link_token.ts";
-import type { Blobs } from "../../base/blobs/blobs.ts";
 import { answerHtml, shownPictures, writeShownHtml } from "./answer_html.ts";
 import { answerDraft, answerGone, answerRejected, answerSent } from "./approval_page.ts";
 import { missingOf } from "./draft_message.ts";
-import type { Drafts } from "./drafts.ts";
-import { draftChanged, type SendDraft } from "./send_draft.ts";
+import { draftChanged, sendDraft, type SendDraftServices } from "./send_draft.ts";
+import { WRITTEN } from "./send_route.ts";
 
-export interface ApprovalRouteServices {
-  store: Store;
-  records: Pick<RecordCache, "read">;
-  drafts: Drafts;
-  sendDraft: SendDraft;
-  inboxes: Inboxes;
-  messages: Pick<Messages, "read">;
-  work: Pick<ComposeWorker, "preview">;
-  /** Has the mails go that ask people. */
-  wake(): void;
-  blobs: Pick<Blobs, "read">;
-  secret: Pick<MailSecret, "key">;
-  answers: AnswerBudget;
-  limits: Limits;
-  domain: string;
-  baseUrl: string;
+interface ApprovalServices extends SendDraftServices {
+  work: ComposeWorker;
 }
+
+const page = (description: string) => ({
+  description,
+  headers: ["Cache-Control"] as const,
+  content: { type: "text/html", schema: z.string().min(1) },
+});
+
+const tokenQuery = (description: string) =>
+  z.object({ token: z.string().optional().openapi({ description }) });
+
+const ERRORS = { link_expired: null, org_suspended: "the operator has suspended the org" };
+
+const readDraftPage = openRoute({
+  method: "GET",
+  path: "/mail/drafts/{id}",
+  id: "readDraftPage",
+  may: "public",
+  summary: "The page on which a person approves",
+  addition: true,
+  words: {
+    description:
+      "Where the link of the mail leads: every recipient, the texts, the HTML as it goes " +
+      "out, the attachments with their hashes, and two buttons. Looking at it " +
+      "does nothing.",
+    query: tokenQuery("The one in the link of the mail."),
+    answers: {
+      200: page("The draft as it stands; without buttons where the link is of a former revision."),
+      410: page("The link leads nowhere."),
+    },
+    errors: { ...WRITTEN, ...ERRORS },
+    never: ["invalid_json"],
+  },
+  handle: (services: ApprovalServices) => ({ c, params }) =>
+    linkAnswer(c.req.raw, async () => {
+      const opened = await open(services, params["id"]!, tokenOf(c.get("query")));
+      return await show(services, c, opened, 200);
+    }),
+});
+
+const readDraftHtml = openRoute({
+  method: "GET",
+  path: "/mail/drafts/{id}/html",
+  id: "readDraftHtml",
+  may: "public",
+  summary: "The HTML of a draft, in its page",
+  addition: true,
+  words: {
+    description:
+      "What the frame of the page shows: the HTML of the draft as it goes out, byte for byte, but for " +
+      "its own pictures, which stand in it. Nothing runs in it and nothing comes from elsewhere.",
+    query: tokenQuery("The one of the draft as it stands."),
+    answers: {
+      200: page("The HTML; empty where the draft has none."),
+      410: page("The link leads nowhere, or is of a former revision."),
+    },
+    errors: { ...WRITTEN, ...ERRORS },
+    never: ["invalid_json"],
+  },
+  handle: (services: ApprovalServices) => ({ c, params }) =>
+    linkAnswer(c.req.raw, async () => {
+      const { drafts, blobs, answers } = services;
+      const { row, isCurrent } = await open(services, params["id"]!, tokenOf(c.get("query")));
+      if (!isCurrent) throw linkExpired();
+      const html = (await drafts.whole(row)).texts.html ?? "";
+      const pictures = [];
+      for (const picture of shownPictures(html, row.attachments)) {
+        const content = await blobs.read(row.files!, picture.section);
+        pictures.push({ ...picture, content });
+      }
+      const shown = writeShownHtml(html, pictures);
+      if (shown.length > LARGE_ANSWER_BYTES) {
+        c.set("reservation", answers.reserve(shown.length, "agent"));
+      }
+      return answerHtml(shown);
+    }),
+});
+
+const decideOnDraft = openRoute({
+  method: "POST",
+  path: "/mail/drafts/{id}",
+  id: "decideOnDraft",
+  may: "public",
+  summary: "Approve or reject a draft",
+  addition: true,
+  words: {
+    description:
+      "The buttons of the page. Approved, this very revision is sent, once; rejected, it " +
+      "is discarded. With the link of another revision nothing is done, and the page shows the new " +
+      "one.",
+    body: {
+      description: "A form.",
+      type: "application/x-www-form-urlencoded",
+      schema: z.object({ token: z.string(), action: z.enum(["approve", "reject"]) }),
+    },
+    answers: {
+      200: page("Done."),
+      409: page("The draft has another revision by now: nothing was done."),
+      410: page("The link leads nowhere."),
+    },
+    errors: {
+      ...ERRORS,
+      draft_changed: null,
+      forbidden: "the form is that of another site",
+      ...SEND_ERRORS,
+    },
+  },
+  handle: (services: ApprovalServices) => (request) =>
+    linkAnswer(request.c.req.raw, async () => {
+      const { c, params } = request;
+      refuseForeignOrigin(c.req.raw.headers, services.baseUrl);
+      if (!isForm(c.req.raw)) {
+        throw invalidJson(
+          "the body must be a form (application/x-www-form-urlencoded) with token and action",
+        );
+      }
+      const fields = readForm(await request.bytes());
+      try {
+        return await decide(services, request, fields);
+      } catch (error) {
+        // Nothing was done: people are shown what it says now.
+        const isChanged = error instanceof RelayError && error.code === "draft_changed";
+        if (!isChanged || !namesHtml(c.req.raw)) throw error;
+        return await show(services, c, await open(services, params["id"]!, fields["token"]), 409);
+      }
+    }),
+});
+
+export const APPROVAL_ROUTES = [readDraftPage, readDraftHtml, decideOnDraft];
 
 /** What a link leads to. */
 interface Opened {
@@ -56,140 +162,103 @@ interface Opened {
   isCurrent: boolean;
 }
 
-export function approvalHandlers(services: ApprovalRouteServices) {
-  const { store, records, drafts, sendDraft, inboxes, messages, limits } = services;
-
-  /**
-   * Reads a store only for what has the form of a link.
-   * @throws RelayError `link_expired` for every link that leads nowhere, whyever; `org_suspended`
-   */
-  async function open(draftId: string, token: unknown): Promise<Opened> {
-    const ulid = draftId.slice("dft_".length);
-    if (!isMailId("dft", draftId) || typeof token !== "string" || !isTokenOf(ulid, token)) {
-      throw linkExpired();
-    }
-    const owner = await store.get<DraftOwnerRow>(draftOwnerKey(draftId));
-    if (owner.value === null) throw linkExpired();
-    const { orgId, inboxId } = owner.value;
-    const row = await drafts.read({ orgId, inboxId, id: draftId });
-    const key = await services.secret.key("mail-link");
-    const nowMs = store.now();
-    const link = row?.asked?.links
-      .find(({ revision }) => isDraftToken(key, token, ulid, revision));
-    if (row === null || link === undefined || link.untilMs <= nowMs) throw linkExpired();
-    const org = await records.read<OrgRecord>(orgKey(orgId));
-    const inbox = await inboxes.byId(orgId, inboxId);
-    const isTheirs = org !== null && inbox !== null && org.verifiedEmail === row.asked!.email &&
-      orgState(org, nowMs, limits) === "verified";
-    if (!isTheirs) throw linkExpired();
-    if (org.suspendedAtMs !== null) {
-      throw new RelayError(
-        "org_suspended",
-        "the operator of this relay has suspended the org: nothing can be decided until that ends",
-      );
-    }
-    // What a person reads is what goes out, also of a draft from before it had to be approved.
-    const current = await drafts.asItGoesOut(row, true);
-    if (current.revision !== row.revision) services.wake();
-    if (current.asked === null) throw linkExpired(); // nobody has to approve it any more
-    return { row: current, org, inbox, isCurrent: link.revision === current.revision };
+/**
+ * Reads a store only for what has the form of a link.
+ * @throws RelayError `link_expired` for every link that leads nowhere, whyever; `org_suspended`
+ */
+async function open(
+  services: ApprovalServices,
+  draftId: string,
+  token: unknown,
+): Promise<Opened> {
+  const { store, records, drafts, secret, inboxes, limits } = services;
+  const ulid = draftId.slice("dft_".length);
+  if (!isMailId("dft", draftId) || typeof token !== "string" || !isTokenOf(ulid, token)) {
+    throw linkExpired();
   }
-
-  async function show(
-    c: MailRequest["c"],
-    { row, inbox, isCurrent }: Opened,
-    status: number,
-  ): Promise<Response> {
-    const { texts } = await drafts.whole(row);
-    const section = await services.blobs.read(row.texts, 0);
-    const preview = await services.work.preview(section, row.orgId);
-    const keys = (await records.read<KeysRecord>(keysKey(row.orgId)))?.keys ?? [];
-    const { inReplyToMessageId: repliedId, orgId, inboxId } = row;
-    const replied = repliedId === null ? null : await messages.read(orgId, inboxId, repliedId);
-    const key = await services.secret.key("mail-link");
-    const size = (preview.text?.length ?? 0) + (preview.extracted?.length ?? 0) +
-      preview.otherLinks.length;
-    // Who has the link is somebody: strangers' pages keep nobody from deciding.
-    if (size > LARGE_ANSWER_BYTES) c.set("reservation", services.answers.reserve(size, "agent"));
-    return await answerDraft(
-      {
-        row,
-        from: { name: inbox.displayName, address: `${inbox.localPart}@${services.domain}` },
-        preview,
-        headers: texts.headers,
-        keyPrefix: keys.find(({ id }) => id === row.createdByKey)?.prefix ?? null,
-        answers: repliedId === null ? null : replied ?? "gone",
-        missing: missingOf(row, texts),
-        nowMs: store.now(),
-      },
-      {
-        token: linkToken(key, "draft", row.id.slice("dft_".length), String(row.revision)),
-        isStale: !isCurrent,
-      },
-      status,
+  const owner = await store.get<DraftOwnerRow>(draftOwnerKey(draftId));
+  if (owner.value === null) throw linkExpired();
+  const { orgId, inboxId } = owner.value;
+  const row = await drafts.read({ orgId, inboxId, id: draftId });
+  const key = await secret.key("mail-link");
+  const nowMs = store.now();
+  const link = row?.asked?.links
+    .find(({ revision }) => isDraftToken(key, token, ulid, revision));
+  if (row === null || link === undefined || link.untilMs <= nowMs) throw linkExpired();
+  const org = await records.read<OrgRecord>(orgKey(orgId));
+  const inbox = await inboxes.byId(orgId, inboxId);
+  const isTheirs = org !== null && inbox !== null && org.verifiedEmail === row.asked!.email &&
+    orgState(org, nowMs, limits) === "verified";
+  if (!isTheirs) throw linkExpired();
+  if (org.suspendedAtMs !== null) {
+    throw new RelayError(
+      "org_suspended",
+      "the operator of this relay has suspended the org: nothing can be decided until that ends",
     );
   }
+  // What a person reads is what goes out, also of a draft from before it had to be approved.
+  const current = await drafts.asItGoesOut(row, true);
+  if (current.asked === null) throw linkExpired(); // nobody has to approve it any more
+  return { row: current, org, inbox, isCurrent: link.revision === current.revision };
+}
 
-  async function decide({ params }: MailRequest, fields: Readonly<Record<string, unknown>>) {
-    const { token, action } = fields;
-    const { row, org, inbox, isCurrent } = await open(params["id"]!, token);
-    if (action !== "approve" && action !== "reject") {
-      throw invalidJson("the form field action must be approve or reject");
-    }
-    if (!isCurrent) throw draftChanged(row.revision);
-    if (action === "reject") {
-      await drafts.discard(null, row, (current) => {
-        if (current === null) throw linkExpired();
-        if (current.revision !== row.revision) throw draftChanged(current.revision);
-      });
-      return await answerRejected();
-    }
-    await sendDraft.send({ org, key: null }, inbox, row, { gone: linkExpired });
-    return await answerSent({ row }, row.sendAtMs !== null && row.sendAtMs > store.now());
+async function show(
+  services: ApprovalServices,
+  c: MailRequest["c"],
+  { row, inbox, isCurrent }: Opened,
+  status: number,
+): Promise<Response> {
+  const { store, records, drafts, work, messages, secret, answers, domain } = services;
+  const { texts, section } = await drafts.whole(row);
+  const preview = await work.preview(section, row.orgId);
+  const keys = (await records.read<KeysRecord>(keysKey(row.orgId)))?.keys ?? [];
+  const { inReplyToMessageId: repliedId, orgId, inboxId } = row;
+  const replied = repliedId === null ? null : await messages.read(orgId, inboxId, repliedId);
+  const key = await secret.key("mail-link");
+  const size = (preview.text?.length ?? 0) + (preview.extracted?.length ?? 0) +
+    preview.otherLinks.length;
+  // Who has the link is somebody: strangers' pages keep nobody from deciding.
+  if (size > LARGE_ANSWER_BYTES) c.set("reservation", answers.reserve(size, "agent"));
+  return await answerDraft(
+    {
+      row,
+      from: { name: inbox.displayName, address: `${inbox.localPart}@${domain}` },
+      preview,
+      headers: texts.headers,
+      keyPrefix: keys.find(({ id }) => id === row.createdByKey)?.prefix ?? null,
+      answers: repliedId === null ? null : replied ?? "gone",
+      missing: missingOf(row, texts),
+      nowMs: store.now(),
+    },
+    {
+      token: linkToken(key, "draft", row.id.slice("dft_".length), String(row.revision)),
+      isStale: !isCurrent,
+    },
+    status,
+  );
+}
+
+async function decide(
+  services: ApprovalServices,
+  { params }: MailRequest,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<Response> {
+  const { drafts, store } = services;
+  const { token, action } = fields;
+  const { row, org, inbox, isCurrent } = await open(services, params["id"]!, token);
+  if (action !== "approve" && action !== "reject") {
+    throw invalidJson("the form field action must be approve or reject");
   }
-
-  return {
-    readDraftPage: ({ c, params }) =>
-      linkAnswer(c.req.raw, async () => {
-        const opened = await open(params["id"]!, tokenOf(c.get("query")));
-        return await show(c, opened, 200);
-      }),
-    readDraftHtml: ({ c, params }) =>
-      linkAnswer(c.req.raw, async () => {
-        const { row, isCurrent } = await open(params["id"]!, tokenOf(c.get("query")));
-        if (!isCurrent) throw linkExpired();
-        const html = (await drafts.whole(row)).texts.html ?? "";
-        const pictures = [];
-        for (const picture of shownPictures(html, row.attachments)) {
-          const content = await services.blobs.read(row.files!, picture.section);
-          pictures.push({ ...picture, content });
-        }
-        const shown = writeShownHtml(html, pictures);
-        if (shown.length > LARGE_ANSWER_BYTES) {
-          c.set("reservation", services.answers.reserve(shown.length, "agent"));
-        }
-        return answerHtml(shown);
-      }),
-    decideOnDraft: (request) =>
-      linkAnswer(request.c.req.raw, async () => {
-        const { c, params } = request;
-        refuseForeignOrigin(c.req.raw.headers, services.baseUrl);
-        if (!isForm(c.req.raw)) {
-          throw invalidJson(
-            "the body must be a form (application/x-www-form-urlencoded) with token and action",
-          );
-        }
-        const fields = readForm(await readBody(c));
-        try {
-          return await decide(request, fields);
-        } catch (error) {
-          // Nothing was done: people are shown what it says now.
-          const isChanged = error instanceof RelayError && error.code === "draft_changed";
-          if (!isChanged || !namesHtml(c.req.raw)) throw error;
-          return await show(c, await open(params["id"]!, fields["token"]), 409);
-        }
-      }),
-  } satisfies MailHandlers;
+  if (!isCurrent) throw draftChanged(row.revision);
+  if (action === "reject") {
+    await drafts.discard(null, row, (current) => {
+      if (current === null) throw linkExpired();
+      if (current.revision !== row.revision) throw draftChanged(current.revision);
+    });
+    return await answerRejected();
+  }
+  await sendDraft(services, { org, key: null }, inbox, row, { gone: linkExpired });
+  return await answerSent({ row }, row.sendAtMs !== null && row.sendAtMs > store.now());
 }
 
 /** The answer of a link, or that it leads nowhere: a page for who takes pages; kept by nobody. */

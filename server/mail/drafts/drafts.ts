@@ -1,19 +1,16 @@
 // Over 300 lines: what is written ahead of a commit, and given up where none comes, stands together.
 /** Drafts of inboxes: made, found, changed, discarded (docs/mail.md). */
 import { Buffer } from "node:buffer";
-import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";
+import type { BlobRef } from "../../base/blobs/blobs.ts";
 import { RelayError } from "../../base/errors.ts";
 import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
-import type { Limits } from "../../base/config/limits.ts";
-import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
 import { Outdated } from "../../base/storage/commits/job.ts";
-import type { Store } from "../../base/storage/rows/store.ts";
 import { valueSizeBytes } from "../../base/storage/rows/stored_size.ts";
 import type { ExtraHeader, MessageContent, NewAttachment } from "../records/message_content.ts";
 import { maySee } from "../access/access.ts";
 import type { MailCaller } from "../access/authenticate_key.ts";
 import type { CallingKey } from "../access/require_org.ts";
-import type { Mailboxes } from "../core/mailboxes.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import type { WrittenBlobs } from "../core/written_blobs.ts";
 import type { ObjectRow } from "../mailbox/messages/stage_message.ts";
 import {
@@ -38,7 +35,7 @@ import {
 } from "../mailbox/answers/large_answers.ts";
 import { withdrawProposal } from "../mailbox/answers/withdraw_answer.ts";
 import { unknownObject } from "../access/unknown_object.ts";
-import { stageAsking } from "./ask_approval.ts";
+import { APPROVAL_MAIL_KIND, stageAsking } from "./ask_approval.ts";
 import { contentHash } from "./content_hash.ts";
 import { changeDraft, type DraftChanges } from "../composing/requests/read_draft.ts";
 import { type HtmlToReduce, isAsItGoesOut, type ReducedTexts, reducer } from "./reduced_texts.ts";
@@ -49,16 +46,10 @@ import {
   stageNewDraft,
 } from "./stage_draft.ts";
 
-export interface DraftsServices {
-  store: Store;
-  records: Pick<RecordCache, "read">;
-  limits: Limits;
-  random: (sizeBytes: number) => Uint8Array;
-  mailboxes: Mailboxes;
-  blobs: Omit<Blobs, "write">;
+export interface DraftsServices extends MailCore {
   written: WrittenBlobs;
   largeAnswers: LargeAnswers;
-  work: Pick<ComposeWorker, "reduce">;
+  work: ComposeWorker;
 }
 
 /** A draft that somebody wants kept. */
@@ -103,13 +94,24 @@ export class Drafts {
     draft: NewDraft,
     answer?: DraftAnswer,
   ): Promise<WholeDraft & { isNew: boolean }> {
-    const { mailboxes, limits, blobs, written: writes, store, random, largeAnswers } =
-      this.services;
-    const orgId = caller.org.id;
-    const former = await this.#ofClientId(orgId, inboxId, draft.clientId);
+    const former = await this.#ofClientId(caller.org.id, inboxId, draft.clientId);
     if (former !== null) {
       return { ...await this.whole(await this.asItGoesOut(former)), isNew: false };
     }
+    const made = await this.#make(caller, inboxId, draft, answer);
+    this.#wake();
+    return made;
+  }
+
+  async #make(
+    caller: CallingKey,
+    inboxId: string,
+    draft: NewDraft,
+    answer: DraftAnswer | undefined,
+  ): Promise<WholeDraft & { isNew: boolean }> {
+    const { mailboxes, limits, blobs, written: writes, store, random, largeAnswers } =
+      this.services;
+    const orgId = caller.org.id;
     await writes.look(
       orgId,
       draft.attachments.reduce((sum, { content }) => sum + content.length, 0),
@@ -244,13 +246,15 @@ export class Drafts {
     if ((row.reduced ?? null) !== null) return row;
     if (!isApproved && !(await this.#isApproved(orgId, inboxId))) return row;
     if ((await this.whole(row)).texts.html === null) return row;
-    return (await this.#change(null, row, {})).row;
+    const { row: current } = await this.#change(null, row, {});
+    this.#wake();
+    return current;
   }
 
-  /** @throws BlobDamaged */
-  async whole(row: DraftRow): Promise<WholeDraft> {
-    const bytes = await this.services.blobs.read(row.texts, TEXTS);
-    return { row, texts: JSON.parse(new TextDecoder().decode(bytes)) };
+  /** @returns besides, the texts as they are stored @throws BlobDamaged */
+  async whole(row: DraftRow): Promise<WholeDraft & { section: Uint8Array }> {
+    const section = await this.services.blobs.read(row.texts, TEXTS);
+    return { row, texts: JSON.parse(new TextDecoder().decode(section)), section };
   }
 
   /** The attachments with their bytes, in their order. @throws BlobDamaged */
@@ -269,7 +273,9 @@ export class Drafts {
    * changeDraft() and requireCaller()
    */
   async change(caller: MailCaller, ref: DraftRef, changes: DraftChanges): Promise<WholeDraft> {
-    return await this.#change(caller, ref, changes);
+    const changed = await this.#change(caller, ref, changes);
+    this.#wake();
+    return changed;
   }
 
   /** @param caller null: has the HTML reduced, and leaves a draft whose HTML is */
@@ -436,6 +442,12 @@ export class Drafts {
       files: ref,
       nextAttachment: next,
     };
+  }
+
+  /** Has the mails go that a commit has just queued, to whoever approves a draft. */
+  #wake(): void {
+    const { outgoing, now } = this.services;
+    outgoing.wake({ kind: APPROVAL_MAIL_KIND, dueMs: now() });
   }
 
   async #discard(refs: readonly BlobRef[]): Promise<void> {

@@ -1,30 +1,26 @@
 /** Drafts as a part of the mail area, with the mails that ask a person to approve them. */
-import type { MailPart } from "../core/mail_base.ts";
+import { mount } from "../../base/description/declaration.ts";
+import type { Part } from "../../base/parts/part.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
+import type { Propose } from "../sending/acceptance.ts";
 import type { SenderPart } from "../sending/part.ts";
-import type { Proposals } from "../sending/proposals.ts";
 import { approvalDelivery } from "./approval_delivery.ts";
-import { approvalHandlers } from "./approval_routes.ts";
-import { APPROVAL_MAIL_KIND } from "./ask_approval.ts";
+import { APPROVAL_ROUTES } from "./approval_routes.ts";
 import { Drafts } from "./drafts.ts";
 import { proposeDraft } from "./propose_draft.ts";
-import { draftHandlers } from "./routes.ts";
-import { SendDraft } from "./send_draft.ts";
+import { DRAFT_ROUTES } from "./routes.ts";
 
-export interface DraftsPart extends MailPart {
-  proposals: Proposals;
+export interface DraftsPart extends Part {
+  propose: Propose;
 }
 
 export function openDrafts(core: MailCore, senderPart: SenderPart): DraftsPart {
-  const { outgoing, mailer, now } = core;
+  const { outgoing, mailer } = core;
   const drafts = new Drafts({ ...core, ...senderPart });
   if (mailer !== undefined) outgoing.register(approvalDelivery({ ...core, drafts, mailer }));
-  /** Has the mails go that a commit has just queued. */
-  const wake = () => outgoing.wake({ kind: APPROVAL_MAIL_KIND, dueMs: now() });
-  const parts = { ...core, ...senderPart, drafts, wake };
-  const services = { ...parts, sendDraft: new SendDraft(parts) };
+  const services = { ...core, ...senderPart, drafts };
   return {
-    proposals: { propose: (...asked) => proposeDraft({ drafts, wake }, ...asked) },
-    handlers: { ...draftHandlers(services), ...approvalHandlers(services) },
+    propose: (...asked) => proposeDraft(drafts, ...asked),
+    routes: [...mount(DRAFT_ROUTES, services), ...mount(APPROVAL_ROUTES, services)],
   };
 }

@@ -1,207 +1,259 @@
-/** Routes of drafts under /v1/mail; what a person decides on is approval_routes.ts. */
-import type { JsonObject } from "../../../toolkit/json_value.ts";
-import type { Blobs } from "../../base/blobs/blobs.ts";
-import { invalidJson, RelayError } from "../../base/errors.ts";
+/** Routes of drafts under /v1/mail (docs/mail.md); what a person decides on is approval_routes.ts. */
+import { z } from "@hono/zod-openapi";
 import { JSON_HEADERS, NO_STORE } from "../../base/http/answers/answer.ts";
-import type { AnswerBudget } from "../../base/http/answers/answer_budget.ts";
 import { answerWhole, LARGE_ANSWER_BYTES } from "../../base/http/answers/large_answer.ts";
 import { noContent } from "../../base/http/answers/no_content.ts";
-import { fingerprintOf } from "../../base/idempotency/idempotency_key.ts";
-import type { Limits } from "../../base/config/limits.ts";
-import type { Store } from "../../base/storage/rows/store.ts";
-import { maySee } from "../access/access.ts";
-import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
-import type { ListPages } from "../access/list_pages.ts";
-import type { KeyedRequest } from "../access/mail_route.ts";
-import type { MailHandlers } from "../access/paths.ts";
-import type { MailboxTransaction } from "../core/mailboxes.ts";
-import type { Messages } from "../mailbox/messages/messages.ts";
-import { type DraftRow, writerOf } from "../records/draft_record.ts";
-import { isMailId } from "../records/mail_id.ts";
-import { hideRecipients } from "../sending/hide_recipients.ts";
-import { giveKeyed, type KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
-import type { ComposeWorker } from "../worker/compose_worker.ts";
-import { refuseTrial } from "../sending/routes.ts";
+import { type KeyedRequest, keyRoute } from "../access/mail_route.ts";
+import { pageOf, PageQuery, unkept } from "../access/schemas.ts";
 import { unknownObject } from "../access/unknown_object.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
+import { Draft, DraftMarks, DraftRow } from "../mailbox/shown/draft_schemas.ts";
+import { draftFor } from "../mailbox/shown/shown_draft.ts";
+import { isMailId } from "../records/mail_id.ts";
+import { addresses, AttachmentToSend } from "../sending/schemas.ts";
+import type { ComposeWorker } from "../worker/compose_worker.ts";
 import { readDraftPage } from "./draft_pages.ts";
 import type { Drafts, WholeDraft } from "./drafts.ts";
-import { draftChanged, type SendDraft } from "./send_draft.ts";
-import { draftFor } from "../mailbox/shown/shown_draft.ts";
+import { NO_DRAFT, sendMailDraft, WRITTEN } from "./send_route.ts";
 
-export interface DraftRouteServices {
-  store: Store;
+interface DraftServices extends MailCore {
   drafts: Drafts;
-  sendDraft: SendDraft;
-  inboxes: Inboxes;
-  messages: Pick<Messages, "read">;
-  keyedAnswers: KeyedAnswers;
-  work: Pick<ComposeWorker, "read">;
-  pages: ListPages;
-  blobs: Pick<Blobs, "refuseWhenFull">;
-  answers: AnswerBudget;
-  limits: Limits;
-  now: () => number;
-  /** Has the mails go that ask people. */
-  wake(): void;
+  work: ComposeWorker;
 }
 
-export function draftHandlers(services: DraftRouteServices) {
-  const { store, drafts, sendDraft, inboxes, messages, keyedAnswers, work, pages, limits, now } =
-    services;
+const text = z.string().nullable().optional();
 
-  /** @param isDone where the answer tells of what has been committed, and cannot be refused any more */
-  function show(
-    { c, key }: Pick<KeyedRequest, "c" | "key">,
-    { row, texts }: WholeDraft,
-    status: number,
-    isDone: boolean,
-  ): Response {
-    const body = new TextEncoder().encode(JSON.stringify(draftFor(key, row, texts)));
-    if (body.length > LARGE_ANSWER_BYTES) {
-      const { answers } = services;
-      c.set(
-        "reservation",
-        isDone ? answers.reserveAnyway(body.length) : answers.reserve(body.length, "agent"),
-      );
+/** What a draft may say: everything may be missing. */
+const WORDS = {
+  to: addresses.optional(),
+  cc: addresses.nullable().optional(),
+  bcc: addresses.nullable().optional(),
+  subject: text,
+  text,
+  html: text,
+  reply_to: addresses.optional(),
+  labels: z.array(z.string()).optional(),
+  send_at: z.string().optional().openapi({
+    description:
+      "RFC 3339, 30 s to 30 days ahead. Where it has passed, the draft goes out at once.",
+  }),
+};
+
+const DraftRequest = z.object({
+  ...WORDS,
+  to: addresses.nullable().optional(),
+  attachments: z.array(AttachmentToSend).nullable().optional(),
+  in_reply_to_message_id: z.string().nullable().optional().openapi({
+    description: "A message of the inbox that it answers, in whose thread it goes out.",
+  }),
+  client_id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/).nullable().optional().openapi({
+    description:
+      "1 to 64 of A-Z, a-z, 0-9, _ and -. The same again in the inbox gives what exists.",
+  }),
+}).openapi("MailDraftRequest");
+
+const DraftChanges = z.strictObject({
+  ...WORDS,
+  attachments: z.array(z.union([
+    z.object({ id: z.string() }).openapi({ description: "Keeps one." }),
+    AttachmentToSend,
+  ])).optional(),
+}).openapi("MailDraftChanges");
+
+const NO_INBOX = "the org has no inbox with this id or address, or the key is for another";
+const KEPT = { ...WRITTEN, invalid_email: null };
+
+const createMailDraft = keyRoute({
+  method: "POST",
+  path: "/v1/mail/inboxes/{id}/drafts",
+  id: "createMailDraft",
+  may: "write",
+  summary: "Create a draft",
+  note: "An agent writes, a human sends.",
+  bodyLimit: "mailRequestBytes",
+  words: ({ limits }) => ({
+    description: "Writes a message without sending it. **On a `draft_only` inbox the org's " +
+      "`verified_email` is mailed a link** to a page that shows all of it and sends it at a press; " +
+      "10 such mails an hour, then one summary. Its HTML is reduced to elements, attributes and styles that " +
+      "always show; `html_reduced` names what was taken out.\n\n" +
+      `An inbox keeps at most ${limits.mailDraftsPerInbox} drafts, until they are sent or discarded.`,
+    body: {
+      description: "What is missing is asked for when it is sent. null counts as absent, unknown " +
+        "fields are ignored, but one that differs from a known name by case, underscores or one " +
+        "letter only is refused.",
+      schema: DraftRequest,
+    },
+    answers: {
+      200: unkept("The draft that was made under this client_id.", z.union([Draft, DraftMarks])),
+      201: unkept("The draft.", Draft),
+    },
+    errors: {
+      ...KEPT,
+      not_found: `${NO_INBOX}; or the inbox has no message \`in_reply_to_message_id\``,
+      draft_limit_reached: null,
+    },
+  }),
+  handle: (services: DraftServices) => async (request) => {
+    const { inboxes, drafts, work, limits, now } = services;
+    const { org, params, confirm } = request;
+    const inbox = await inboxes.find(request, params["id"]!);
+    const body = await request.bytes();
+    const context = { limits, nowMs: now() };
+    const { request: asked } = await work.read("draft", body, context, false, org.id);
+    await confirm(); // the worker may have been busy
+    const { inReplyToMessageId } = asked;
+    if (inReplyToMessageId !== null) {
+      await requireMessage(services, org.id, inbox.id, inReplyToMessageId);
     }
-    return answerWhole(body, { status, headers: { ...JSON_HEADERS, ...NO_STORE } });
-  }
+    const made = await drafts.create(request, inbox.id, {
+      ...asked,
+      headers: [],
+      isOfOneKey: true,
+    });
+    return show(services, request, made, made.isNew ? 201 : 200, made.isNew);
+  },
+});
 
-  /** Of a draft whose HTML is only now reduced, a person is told as of any change. */
-  async function asItGoesOut(row: DraftRow): Promise<DraftRow> {
-    const current = await drafts.asItGoesOut(row);
-    if (current.revision !== row.revision) services.wake();
-    return current;
-  }
+const listMailDrafts = keyRoute({
+  method: "GET",
+  path: "/v1/mail/inboxes/{id}/drafts",
+  id: "listMailDrafts",
+  may: "read",
+  summary: "List drafts",
+  words: {
+    description: "The drafts of an inbox, the newest first, without their texts.",
+    query: PageQuery,
+    answers: { 200: unkept("A page of drafts.", pageOf(DraftRow).openapi("MailDraftPage")) },
+    errors: { not_found: NO_INBOX },
+  },
+  handle: ({ store, inboxes, pages, limits, answers }: MailCore) => async (request) => {
+    const { c, org, key, params } = request;
+    const inbox = await inboxes.find(request, params["id"]!);
+    const page = await pages.read(c, { org: org.id, key_inbox: key.inboxId, inbox: inbox.id });
+    const after = page.after === null ? null : page.after[0] as string;
+    const { json, last, more } = await readDraftPage(
+      store,
+      { orgId: org.id, inboxId: inbox.id },
+      { after, limit: page.limit, maxBytes: limits.pageBytes },
+    );
+    const sizeBytes = json.reduce((sum, one) => sum + one.length, 0);
+    if (sizeBytes > LARGE_ANSWER_BYTES) c.set("reservation", answers.reserve(sizeBytes, "agent"));
+    return page.answerJson(json, more ? [last!] : null);
+  },
+});
 
-  async function requireMessage(orgId: string, inboxId: string, messageId: string): Promise<void> {
-    const isThere = isMailId("msg", messageId) &&
-      await messages.read(orgId, inboxId, messageId) !== null;
-    if (!isThere) throw unknownObject("message");
-  }
+const readMailDraft = keyRoute({
+  method: "GET",
+  path: "/v1/mail/drafts/{id}",
+  id: "readMailDraft",
+  may: "read",
+  summary: "Read a draft",
+  addition: true,
+  words: {
+    description:
+      "A draft with its texts. In an inbox that has become `draft_only`, its HTML is reduced when it is first " +
+      "read or sent: the revision rises.",
+    answers: { 200: unkept("The draft.", Draft) },
+    errors: { ...WRITTEN, not_found: NO_DRAFT },
+  },
+  handle: (services: DraftServices) => async (request) => {
+    const { drafts } = services;
+    const row = await drafts.asItGoesOut(await drafts.find(request, request.params["id"]!));
+    return show(services, request, await drafts.whole(row), 200, false);
+  },
+});
 
-  /** Steps 6 to 11 of mail_route.ts; the body is read in its place unless that is done. */
-  async function send(
-    request: KeyedRequest,
-    body: () => Promise<JsonObject>,
-    keyed?: NonNullable<Parameters<SendDraft["send"]>[3]>["keyed"],
-  ): Promise<Uint8Array<ArrayBuffer>> {
-    const { org, key, params } = request;
+const updateMailDraft = keyRoute({
+  method: "PATCH",
+  path: "/v1/mail/drafts/{id}",
+  id: "updateMailDraft",
+  may: "write",
+  summary: "Change a draft",
+  addition: true,
+  bodyLimit: "mailRequestBytes",
+  words: {
+    description:
+      "Replaces the fields that are named; the revision rises. On a `draft_only` inbox " +
+      "the link that was mailed before approves nothing any more, and another one is mailed. A key " +
+      "without `inbox:read` is answered marks, and changes no recipients, unless it alone has written the draft.",
+    body: {
+      description:
+        "null clears subject, text and html and empties cc and bcc. Unknown fields are " +
+        "refused. attachments are those that are named: by id, or new.",
+      schema: DraftChanges,
+    },
+    answers: { 200: unkept("The draft as changed.", z.union([Draft, DraftMarks])) },
+    errors: { ...KEPT, not_found: NO_DRAFT },
+  },
+  handle: (services: DraftServices) => async (request) => {
+    const { drafts, work, limits, now } = services;
+    const { org, params, confirm } = request;
     const row = await drafts.find(request, params["id"]!);
-    const inbox = await inboxes.find(request, row.inboxId);
-    refuseTrial(org);
-    const isBound = key.scope === "inbox";
-    if (isBound) refuseDraftOnly(inbox);
-    const revision = readRevision(await body());
-    if (revision === null && inbox.sendPolicy === "draft_only") {
-      throw invalidJson("revision is required here: the one of the draft that you have read");
+    const body = await request.bytes();
+    const context = { limits, nowMs: now() };
+    const { request: changes } = await work.read("draft_changes", body, context, false, org.id);
+    await confirm();
+    if (Object.keys(changes).length === 0) {
+      const whole = await drafts.whole(await drafts.asItGoesOut(row));
+      return show(services, request, whole, 200, false);
     }
-    const current = await asItGoesOut(await drafts.read(row) ?? gone());
-    if (revision !== null && revision !== current.revision) throw draftChanged(current.revision);
-    const sent = () =>
-      sendDraft.send(request, inbox, current, {
-        ...(keyed === undefined ? {} : { keyed }),
-        gone: () => unknownObject("draft"),
-        require: (given: MailboxTransaction) => {
-          if (isBound) refuseDraftOnly(given.inbox);
-        },
-      });
-    return maySee(key, writerOf(current)) ? await sent() : await hideRecipients(sent);
+    return show(services, request, await drafts.change(request, row, changes), 200, true);
+  },
+});
+
+const discardMailDraft = keyRoute({
+  method: "DELETE",
+  path: "/v1/mail/drafts/{id}",
+  id: "discardMailDraft",
+  may: "write",
+  summary: "Discard a draft",
+  addition: true,
+  words: {
+    description: "Discards a draft, with its attachments.",
+    answers: { 204: { description: "It is gone, and the links to it." } },
+    errors: { not_found: NO_DRAFT },
+  },
+  handle: ({ drafts }: DraftServices) => async (request) => {
+    await drafts.discard(request, await drafts.find(request, request.params["id"]!));
+    return noContent();
+  },
+});
+
+export const DRAFT_ROUTES = [
+  createMailDraft,
+  listMailDrafts,
+  readMailDraft,
+  updateMailDraft,
+  discardMailDraft,
+  sendMailDraft,
+];
+
+/** @param isDone where the answer tells of what has been committed, and cannot be refused any more */
+function show(
+  { answers }: MailCore,
+  { c, key }: KeyedRequest,
+  { row, texts }: WholeDraft,
+  status: number,
+  isDone: boolean,
+): Response {
+  const body = new TextEncoder().encode(JSON.stringify(draftFor(key, row, texts)));
+  if (body.length > LARGE_ANSWER_BYTES) {
+    c.set(
+      "reservation",
+      isDone ? answers.reserveAnyway(body.length) : answers.reserve(body.length, "agent"),
+    );
   }
-
-  return {
-    async createMailDraft(request) {
-      const { org, params, confirm } = request;
-      const inbox = await inboxes.find(request, params["id"]!);
-      const body = await request.bytes();
-      const context = { limits, nowMs: now() };
-      const { request: asked } = await work.read("draft", body, context, false, org.id);
-      await confirm(); // the worker may have been busy
-      const { inReplyToMessageId } = asked;
-      if (inReplyToMessageId !== null) await requireMessage(org.id, inbox.id, inReplyToMessageId);
-      const made = await drafts.create(request, inbox.id, {
-        ...asked,
-        headers: [],
-        isOfOneKey: true,
-      });
-      services.wake();
-      return show(request, made, made.isNew ? 201 : 200, made.isNew);
-    },
-    async listMailDrafts(request) {
-      const { c, org, key, params } = request;
-      const inbox = await inboxes.find(request, params["id"]!);
-      const page = await pages.read(c, { org: org.id, key_inbox: key.inboxId, inbox: inbox.id });
-      const after = page.after === null ? null : page.after[0] as string;
-      const { json, last, more } = await readDraftPage(
-        store,
-        { orgId: org.id, inboxId: inbox.id },
-        { after, limit: page.limit, maxBytes: limits.pageBytes },
-      );
-      const sizeBytes = json.reduce((sum, one) => sum + one.length, 0);
-      if (sizeBytes > LARGE_ANSWER_BYTES) {
-        c.set("reservation", services.answers.reserve(sizeBytes, "agent"));
-      }
-      return page.answerJson(json, more ? [last!] : null);
-    },
-    async readMailDraft(request) {
-      const row = await asItGoesOut(await drafts.find(request, request.params["id"]!));
-      return show(request, await drafts.whole(row), 200, false);
-    },
-    async updateMailDraft(request) {
-      const { org, params, confirm } = request;
-      const row = await drafts.find(request, params["id"]!);
-      const body = await request.bytes();
-      const context = { limits, nowMs: now() };
-      const { request: changes } = await work.read("draft_changes", body, context, false, org.id);
-      await confirm();
-      if (Object.keys(changes).length === 0) {
-        return show(request, await drafts.whole(await asItGoesOut(row)), 200, false);
-      }
-      const changed = await drafts.change(request, row, changes);
-      services.wake();
-      return show(request, changed, 200, true);
-    },
-    async discardMailDraft(request) {
-      await drafts.discard(request, await drafts.find(request, request.params["id"]!));
-      return noContent();
-    },
-    async sendMailDraft(request) {
-      const key = keyedAnswers.keyOf(request);
-      if (key === null) {
-        const sent = () => send(request, () => request.body({}));
-        return giveKeyed(await keyedAnswers.once(null, null, sent));
-      }
-      // The stored answer comes first: the draft is gone by then.
-      const asked = await request.body({});
-      return giveKeyed(
-        await keyedAnswers.once(
-          key,
-          fingerprintOf(asked),
-          (keyed) => send(request, () => Promise.resolve(asked), keyed),
-        ),
-      );
-    },
-  } satisfies MailHandlers;
+  return answerWhole(body, { status, headers: { ...JSON_HEADERS, ...NO_STORE } });
 }
 
-function gone(): DraftRow {
-  throw unknownObject("draft");
-}
-
-/** @throws RelayError `approval_required` */
-function refuseDraftOnly({ sendPolicy }: { sendPolicy: string }): void {
-  if (sendPolicy !== "draft_only") return;
-  throw new RelayError(
-    "approval_required",
-    "a draft of this inbox goes out when a person approves it, by the link that they were mailed, or with an org-scoped key",
-  );
-}
-
-/** @throws RelayError `invalid_json` */
-function readRevision({ revision = null }: JsonObject): number | null {
-  if (revision === null) return null;
-  if (typeof revision === "number" && Number.isSafeInteger(revision) && revision > 0) {
-    return revision;
-  }
-  throw invalidJson("revision must be that of the draft, a whole number from 1");
+/** @throws RelayError `not_found` */
+async function requireMessage(
+  { messages }: MailCore,
+  orgId: string,
+  inboxId: string,
+  messageId: string,
+): Promise<void> {
+  const isThere = isMailId("msg", messageId) &&
+    await messages.read(orgId, inboxId, messageId) !== null;
+  if (!isThere) throw unknownObject("message");
 }

@@ -2,10 +2,9 @@
 import { RelayError } from "../../base/errors.ts";
 import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
 import type { MailboxTransaction } from "../core/mailboxes.ts";
-import type { Messages } from "../mailbox/messages/messages.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import { type DraftRow, writerOf } from "../records/draft_record.ts";
 import type { Inbox } from "../records/inbox_record.ts";
-import type { Blobs } from "../../base/blobs/blobs.ts";
 import type { KeptAnswer } from "../mailbox/answers/large_answers.ts";
 import type { Sender, SendingParty } from "../sending/sender.ts";
 import { draftMessage } from "./draft_message.ts";
@@ -13,12 +12,9 @@ import type { Drafts } from "./drafts.ts";
 import { isAsItGoesOut } from "./reduced_texts.ts";
 import { stageDraftRemoval } from "./stage_draft.ts";
 
-export interface SendDraftServices {
+export interface SendDraftServices extends MailCore {
   drafts: Drafts;
-  messages: Pick<Messages, "read">;
-  sender: Pick<Sender, "send">;
-  blobs: Blobs;
-  now: () => number;
+  sender: Sender;
 }
 
 export interface SendDraftOptions {
@@ -29,51 +25,47 @@ export interface SendDraftOptions {
   require?: (given: MailboxTransaction) => void;
 }
 
-export class SendDraft {
-  constructor(private readonly services: SendDraftServices) {}
-
-  /**
-   * Sends this very revision of a draft, once.
-   * @returns the answer as Sender.send() gives it
-   * @throws RelayError `draft_changed` for another revision, what `gone` makes, `invalid_json` for a
-   * draft that lacks something, and what Sender.send() throws
-   */
-  async send(
-    by: SendingParty,
-    inbox: Inbox,
-    row: DraftRow,
-    { keyed, gone, require }: SendDraftOptions,
-  ): Promise<Uint8Array<ArrayBuffer>> {
-    const { drafts, messages, sender, blobs, now } = this.services;
-    const { orgId, inboxId, inReplyToMessageId } = row;
-    const { texts } = await drafts.whole(row);
-    const about = inReplyToMessageId === null
-      ? null
-      : await messages.read(orgId, inboxId, inReplyToMessageId);
-    const attachments = await drafts.files(row);
-    const message = draftMessage({ row, texts, attachments, about }, now());
-    let current = row;
-    return await sender.send(by, inbox, message, {
-      ...(keyed === undefined ? {} : { keyed }),
-      writtenByKey: writerOf(row),
-      extras: {
-        async prepare() {
-          const found = await drafts.read(row);
-          if (found === null) throw gone();
-          if (found.revision !== row.revision) throw draftChanged(found.revision);
-          current = found;
-        },
-        answer: () => current.answer,
-        plan(given) {
-          require?.(given);
-          if (!isAsItGoesOut({ row: current, texts }, given.inbox)) {
-            throw draftChanged(current.revision + 1);
-          }
-          return stageDraftRemoval(given, { blobs }, current);
-        },
+/**
+ * Sends this very revision of a draft, once.
+ * @returns the answer as Sender.send() gives it
+ * @throws RelayError `draft_changed` for another revision, what `gone` makes, `invalid_json` for a
+ * draft that lacks something, and what Sender.send() throws
+ */
+export async function sendDraft(
+  { drafts, messages, sender, blobs, now }: SendDraftServices,
+  by: SendingParty,
+  inbox: Inbox,
+  row: DraftRow,
+  { keyed, gone, require }: SendDraftOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { orgId, inboxId, inReplyToMessageId } = row;
+  const { texts } = await drafts.whole(row);
+  const about = inReplyToMessageId === null
+    ? null
+    : await messages.read(orgId, inboxId, inReplyToMessageId);
+  const attachments = await drafts.files(row);
+  const message = draftMessage({ row, texts, attachments, about }, now());
+  let current = row;
+  return await sender.send(by, inbox, message, {
+    ...(keyed === undefined ? {} : { keyed }),
+    writtenByKey: writerOf(row),
+    extras: {
+      async prepare() {
+        const found = await drafts.read(row);
+        if (found === null) throw gone();
+        if (found.revision !== row.revision) throw draftChanged(found.revision);
+        current = found;
       },
-    });
-  }
+      answer: () => current.answer,
+      plan(given) {
+        require?.(given);
+        if (!isAsItGoesOut({ row: current, texts }, given.inbox)) {
+          throw draftChanged(current.revision + 1);
+        }
+        return stageDraftRemoval(given, { blobs }, current);
+      },
+    },
+  });
 }
 
 /** @param revision that it has now */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { MailboxTransaction } from "../core/mailboxes.ts";
 import type { DraftRow } from "../records/draft_record.ts";
 import { unknownObject } from "../access/unknown_object.ts";
-import { SendDraft, type SendDraftServices } from "./send_draft.ts";
+import { sendDraft, type SendDraftServices } from "./send_draft.ts";
 
 const ROW = {
   id: "dft_1",
@@ -55,13 +55,13 @@ async function sendInDraftOnly(row: DraftRow, html: string | null): Promise<stri
     blobs: { drop() {} },
     now: () => 0,
   } as unknown as SendDraftServices;
-  const sent = await new SendDraft(services).send({} as never, {} as never, row, {
+  const sent = await sendDraft(services, {} as never, {} as never, row, {
     gone: () => unknownObject("draft"),
   });
   return new TextDecoder().decode(sent);
 }
 
-Deno.test("SendDraft.send() sends nothing unreduced once its inbox is draft_only, even by then alone", async () => {
+Deno.test("sendDraft() sends nothing unreduced once its inbox is draft_only, even by then alone", async () => {
   const texts = { ...ROW, texts: { sections: [] } } as unknown as DraftRow;
   await assert.rejects(sendInDraftOnly(texts, "<style>p{display:none}</style><p>x"), {
     name: "RelayError",

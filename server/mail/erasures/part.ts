@@ -1,8 +1,8 @@
 /** The erasure of deleted inboxes as a part of the mail area. */
-import type { MailPart } from "../core/mail_base.ts";
+import type { Part } from "../../base/parts/part.ts";
 import { InboxErasures, type InboxErasuresOptions } from "./inbox_erasures.ts";
 
-export interface ErasuresPart extends MailPart {
+export interface ErasuresPart extends Part {
   erasures: InboxErasures;
 }
 

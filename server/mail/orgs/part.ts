@@ -4,7 +4,7 @@ import { ANSWER_KEPT_MS } from "../../base/idempotency/key_use.ts";
 import { repetitionKey } from "../../base/idempotency/repetition.ts";
 import type { ReservedUse } from "../../base/idempotency/reserved_requests.ts";
 import { INBOX_TABLES } from "../mailbox/inboxes/inbox_rows.ts";
-import type { MailPart } from "../core/mail_base.ts";
+import type { Part } from "../../base/parts/part.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { draftOwnerKey } from "../records/draft_record.ts";
 import { REPEATED_MAILS, repeatIndexKey } from "../receiving/repeats.ts";
@@ -40,7 +40,7 @@ function alsoErased(entry: Deno.KvEntry<unknown>): Deno.KvKey[] {
   return [repetitionKey(key, value as ReservedUse, ANSWER_KEPT_MS)];
 }
 
-export function openOrgs(core: MailCore): MailPart {
+export function openOrgs(core: MailCore): Part {
   const { store, commits, leases, limits, blobs, deps: { log } } = core;
   const erasures = new Erasures({
     store,

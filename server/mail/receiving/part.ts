@@ -3,7 +3,7 @@ import { mount } from "../../base/description/declaration.ts";
 import type { RepetitionKind } from "../../base/idempotency/repetition_sweep.ts";
 import type { Auth } from "./sender_checks/part.ts";
 import type { Reports } from "./reports/part.ts";
-import type { MailPart } from "../core/mail_base.ts";
+import type { Part } from "../../base/parts/part.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { Destinations } from "./destinations.ts";
 import { operatorDelivery, type OperatorDeliveryOptions } from "./operator_delivery.ts";
@@ -25,7 +25,7 @@ export interface ReceivingOptions {
   compose: OperatorDeliveryOptions["compose"];
 }
 
-export interface Receiving extends MailPart {
+export interface Receiving extends Part {
   repetitions: readonly RepetitionKind[];
   receiver: Receiver;
   /** Takes a mail as if nobody knew who hands it over. */

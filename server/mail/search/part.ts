@@ -1,11 +1,11 @@
 /** Search as a part of the mail area. */
 import { mount } from "../../base/description/declaration.ts";
-import type { MailPart } from "../core/mail_base.ts";
+import type { Part } from "../../base/parts/part.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { MailSearch } from "./mail_search.ts";
 import { SEARCH_ROUTES } from "./routes.ts";
 
-export interface SearchPart extends MailPart {
+export interface SearchPart extends Part {
   search: MailSearch;
 }
 

@@ -1,27 +1,35 @@
 /** Requests that send, from the caller's rights to the answer: steps 7 to 11 of mail_routes.ts. */
 import { RelayError } from "../../base/errors.ts";
-import type { Limits } from "../../base/config/limits.ts";
 import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
 import { mayRead } from "../access/access.ts";
-import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
 import type { MailCaller } from "../access/authenticate_key.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { GivenKey, KeyedAnswer, KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import { hideRecipients } from "./hide_recipients.ts";
 import type { KeptAnswer } from "../mailbox/answers/large_answers.ts";
 import type { ComposeWorker } from "../worker/compose_worker.ts";
 import type { SendBodies, SendBodyKind } from "../composing/requests/read_send_body.ts";
-import type { Proposals } from "./proposals.ts";
 import type { MessageToSend, Sender } from "./sender.ts";
 
-export interface AcceptanceServices {
-  inboxes: Pick<Inboxes, "find">;
+/**
+ * Keeps a message as a draft and asks for approval.
+ * @param keyed of the request's Idempotency-Key
+ * @returns the answer, JSON: {status: "pending_approval", draft}
+ */
+export type Propose = (
+  caller: MailCaller,
+  inbox: Inbox,
+  message: MessageToSend,
+  keyed?: KeyedCommit<KeptAnswer>,
+) => Promise<Uint8Array<ArrayBuffer>>;
+
+export interface AcceptanceServices extends MailCore {
   sender: Sender;
   keyedAnswers: KeyedAnswers;
   work: ComposeWorker;
-  proposals: Proposals;
-  limits: Limits;
-  now: () => number;
+  /** What becomes of a message that a person has to approve first. */
+  propose: Propose;
 }
 
 /** Who asks. */
@@ -53,7 +61,7 @@ export class Acceptance {
     kind: K,
     make: (asked: SendBodies[K]) => Promise<MessageToSend> | MessageToSend,
   ): Promise<KeyedAnswer> {
-    const { inboxes, limits, now, work, keyedAnswers, proposals, sender } = this.services;
+    const { inboxes, limits, now, work, keyedAnswers, propose, sender } = this.services;
     refuseTrial(caller.org);
     const body = await given.body();
     const key = given.key();
@@ -65,7 +73,7 @@ export class Acceptance {
     const send = async (keyed?: KeyedCommit<KeptAnswer>) => {
       const message = await make(asked.request);
       return needsApproval(caller, inbox)
-        ? await proposals.propose(caller, inbox, message, keyed)
+        ? await propose(caller, inbox, message, keyed)
         : await sender.send(caller, inbox, message, keyed === undefined ? {} : { keyed });
     };
     // A stranger's mail names the recipients of a reply.

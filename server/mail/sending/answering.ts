@@ -1,11 +1,9 @@
-/** Replies and forwards as messages to send (docs/mail.md, "Answers and forwards"). */
-import type { Blobs } from "../../base/blobs/blobs.ts";
+/** Replies and forwards as messages to send (docs/mail.md). */
 import { RelayError } from "../../base/errors.ts";
-import type { Limits } from "../../base/config/limits.ts";
 import type { NewAttachment } from "../records/message_content.ts";
 import type { ShownTexts } from "../mailbox/shown/shown_texts.ts";
 import type { ShownHead } from "../reading/parsed/encoded_texts.ts";
-import type { MailWorker } from "../worker/mail_worker.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import { HEAD, type MessageRow, RAW, REST, SHOWN } from "../records/message_record.ts";
 import { answerAutoSubmitted, answerReferences, prefixedSubject } from "./answer_headers.ts";
@@ -17,20 +15,11 @@ import type { ReplyRequest } from "../composing/requests/read_reply.ts";
 import { replyTargets } from "./reply_targets.ts";
 import type { MessageToSend } from "./sender.ts";
 
-export interface AnsweringServices {
-  blobs: Pick<Blobs, "read">;
-  /** The one that reads mail of strangers: not the one that gets the DKIM key. */
-  reader: Pick<MailWorker, "readAttachments">;
-  limits: Limits;
-  /** Of all inboxes, lowercased. */
-  domain: string;
-}
-
 /** Texts of a message that are read to be forwarded; parsing more would hold the main thread. */
 const MOST_TEXT_BYTES = 16 * 1024 * 1024;
 
 export class Answering {
-  constructor(private readonly services: AnsweringServices) {}
+  constructor(private readonly services: MailCore) {}
 
   /** @throws RelayError `invalid_email` where nobody is left to answer to */
   reply(

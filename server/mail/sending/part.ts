@@ -1,23 +1,23 @@
 /** Sending as a part of the mail area: what makes messages of requests, and the requests. */
+import { mount } from "../../base/description/declaration.ts";
 import { logSparsely } from "../../base/log_sparsely.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
 import { WrittenBlobs } from "../core/written_blobs.ts";
-import type { MailPart } from "../core/mail_base.ts";
+import type { Part } from "../../base/parts/part.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { MailWorker } from "../worker/mail_worker.ts";
 import { startMailWorker } from "../worker/start_mail_worker.ts";
 import type { Suppressions } from "../mailbox/suppressions/suppressions.ts";
-import { Acceptance } from "./acceptance.ts";
+import { Acceptance, type Propose } from "./acceptance.ts";
 import { Answering } from "./answering.ts";
-import { CancelMessage } from "./cancel_message.ts";
 import { KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
 import { LargeAnswers } from "../mailbox/answers/large_answers.ts";
 import { ComposeWorker } from "../worker/compose_worker.ts";
-import { type Proposals, sendingHandlers } from "./routes.ts";
+import { ANSWERING_ROUTES, SEND_ROUTES } from "./routes.ts";
 import { Sender } from "./sender.ts";
 
 /** What messages, drafts and notices go out by. */
-export interface SenderPart extends MailPart {
+export interface SenderPart extends Part {
   work: ComposeWorker;
   sender: Sender;
   /** What requests write their blobs by. */
@@ -59,20 +59,18 @@ export function openSender(core: MailCore, suppressions: Suppressions): SenderPa
   };
 }
 
-export interface Sending extends MailPart {
+export interface Sending extends Part {
   acceptance: Acceptance;
   answering: Answering;
 }
 
-/** @param proposals takes what a person has to approve first */
-export function openSending(core: MailCore, senderPart: SenderPart, proposals: Proposals): Sending {
+export function openSending(core: MailCore, senderPart: SenderPart, propose: Propose): Sending {
   const answering = new Answering(core);
-  const services = { ...core, ...senderPart, proposals };
-  const acceptance = new Acceptance(services);
-  const cancel = new CancelMessage(core);
+  const acceptance = new Acceptance({ ...core, ...senderPart, propose });
+  const services = { ...core, ...senderPart, acceptance, answering };
   return {
     acceptance,
     answering,
-    handlers: sendingHandlers({ ...services, acceptance, answering, cancel }),
+    routes: mount([...SEND_ROUTES, ...ANSWERING_ROUTES], services),
   };
 }

@@ -1,4 +1,4 @@
-/** What requests to send have in common, as schemas of the API description (docs/mail.md). */
+/** What requests to send and to send drafts have in common in the API description (docs/mail.md). */
 import { z } from "@hono/zod-openapi";
 
 const address = z.union([
@@ -17,4 +17,23 @@ export const KeyHeader = z.object({
   "Idempotency-Key": z.string().min(1).max(255).optional().openapi({
     description: "Makes a retry safe: the same request under it is answered the same for 24 hours.",
   }),
+});
+
+export const KEY_ERRORS = { idempotency_key_reused: null, idempotency_in_progress: null };
+
+/** What whoever sends may meet in the end. */
+export const SEND_ERRORS = {
+  recipient_not_allowed: null,
+  recipient_suppressed: null,
+  rate_limited: "the inbox, the org or this relay has sent as much as it may for now",
+  unavailable: "the disk is full, the org has no room, or too much is being composed",
+};
+
+/** The answer to a request that may come again under its Idempotency-Key. */
+export const acceptedAs = (description: string, schema: z.ZodType) => ({
+  202: {
+    description,
+    headers: ["Idempotent-Replayed", "Cache-Control"] as const,
+    content: { schema },
+  },
 });

@@ -4,13 +4,10 @@
  * composed, and decided again in the one commit that stores message, mails to be delivered, counts and
  * the answer under an Idempotency-Key.
  */
-import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";
+import type { BlobRef } from "../../base/blobs/blobs.ts";
 import { rateLimited, RelayError } from "../../base/errors.ts";
 import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
-import type { Limits } from "../../base/config/limits.ts";
-import type { OutgoingQueue } from "../../base/outgoing/outgoing_queue.ts";
 import { admit, type Window } from "../../base/bounds/rate_window.ts";
-import type { Store } from "../../base/storage/rows/store.ts";
 import { valueSizeBytes } from "../../base/storage/rows/stored_size.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 import type { DkimKey } from "../composing/sign_dkim.ts";
@@ -20,11 +17,11 @@ import { count } from "../records/figures_record.ts";
 import { maySee } from "../access/access.ts";
 import { cleanEmail } from "../records/email_address.ts";
 import { isListed } from "../mailbox/inboxes/address_list.ts";
-import type { Mailbox, Mailboxes, MailboxTransaction } from "../core/mailboxes.ts";
+import type { Mailbox, MailboxTransaction } from "../core/mailboxes.ts";
 import { fitsQuota, overQuota, storageKey } from "../core/storage_quota.ts";
 import type { WrittenBlobs } from "../core/written_blobs.ts";
 import { readThread } from "../mailbox/messages/find_thread.ts";
-import type { Messages } from "../mailbox/messages/messages.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import { markedMessage, wholeMessageJson } from "../mailbox/shown/shown_message.ts";
 import {
   identify,
@@ -81,22 +78,13 @@ export interface MessageExtras {
   plan(given: MailboxTransaction, row: MessageRow): Mailbox;
 }
 
-export interface SenderServices {
-  store: Store;
-  limits: Limits;
-  random: (sizeBytes: number) => Uint8Array;
-  mailboxes: Mailboxes;
-  messages: Messages;
-  blobs: Omit<Blobs, "write">;
+export interface SenderServices extends MailCore {
   written: WrittenBlobs;
   largeAnswers: LargeAnswers;
-  outgoing: Pick<OutgoingQueue, "wake">;
-  suppressions: Pick<Suppressions, "among">;
+  suppressions: Suppressions;
   work: ComposeWorker;
   /** Reads back what was composed; not the worker that reads mail of strangers. */
-  worker: Pick<MailWorker, "read">;
-  /** Of all inboxes, lowercased. */
-  domain: string;
+  worker: MailWorker;
   dkim: DkimKey | null;
 }
 

@@ -8,8 +8,6 @@
  * the whole content was sent, the outcome is unknown and it is not repeated. A second digest is
  * worse than one that is missing: a later message causes another one.
  */
-import type { Identities } from "../agents/identities.ts";
-import type { Config } from "../../base/config/config.ts";
 import { inKey } from "../mailboxes/agent_mailboxes.ts";
 import { isGivenUp } from "../../base/outgoing/given_up_at.ts";
 import { isDeferral, type Mailer, type MailOutcome } from "../../base/mailer/mailer.ts";
@@ -45,8 +43,6 @@ const EXPIRES_MS = DAY_MS;
 const FINAL_REPLY_MS = MINUTE_MS;
 
 export interface DigestDeliveryOptions extends DigestServices {
-  identities: Identities;
-  config: Config;
   from: { name: string; address: string };
   mailer: Mailer;
 }
@@ -62,7 +58,7 @@ class Withdrawn extends Error {
 export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<DigestPayload> {
   return {
     kind: DIGEST_KIND,
-    concurrency: forNotices(options.config.mail.connections),
+    concurrency: forNotices(options.deps.config.mail.connections),
     partiesOf: partiesByDomain,
     oneNextHop: true,
     longestPauseMs: Math.max(options.intervalMs, ...RETRY_MS),
@@ -79,7 +75,7 @@ async function attempt(
   options: DigestDeliveryOptions,
   item: OutgoingItem<DigestPayload>,
 ): Promise<AttemptOutcome<DigestPayload>> {
-  const { store, identities, config, from, mailer, undelivered } = options;
+  const { store, identities, deps, from, mailer, undelivered } = options;
   const { agentId, tokenHash, messageId } = item.payload;
   const composedMs = store.now();
   const wanted = await readWanted(options, agentId, composedMs, tokenHash);
@@ -95,7 +91,7 @@ async function attempt(
   const content = await composeDigest({
     from,
     to: subscription.email,
-    baseUrl: config.baseUrl,
+    baseUrl: deps.config.baseUrl,
     handle: (await identities.byId(agentId)).handle,
     count: Math.max(1, count), // at least one was found above
     isPartial,

@@ -4,13 +4,14 @@ import type { Inbox } from "../messages/inbox/inbox.ts";
 import type { StoredMessages } from "../messages/rows/stored_messages.ts";
 import { scanUndelivered, type UndeliveredSelection } from "../messages/inbox/undelivered.ts";
 import type { OutgoingQueue } from "../../base/outgoing/outgoing_queue.ts";
+import { mount } from "../../base/description/declaration.ts";
 import type { Part } from "../../base/parts/part.ts";
 import { EXPIRY_MARGIN_MS } from "../../base/storage/rows/store.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 import { nameCandidates } from "./candidates.ts";
 import { digestDelivery } from "./digest_delivery.ts";
+import { NOTIFICATION_ROUTES } from "./routes.ts";
 import { sweepDigests } from "./sweep_digests.ts";
-import { unsubscribeRoutes } from "./unsubscribe.ts";
 
 export interface DigestOptions {
   inbox: Inbox;
@@ -27,7 +28,7 @@ export function openDigests(core: AgentCore, { inbox, messages, outgoing }: Dige
   const retentionMs = messages.retentionMs + EXPIRY_MARGIN_MS;
   core.commits.annotateGroups(nameCandidates(retentionMs));
 
-  const routes = unsubscribeRoutes(core);
+  const routes = mount(NOTIFICATION_ROUTES, core);
   const { from } = config.mail;
   if (mailer === undefined || from === undefined) {
     return { routes, crons: { digest: async () => {} } };
@@ -41,7 +42,7 @@ export function openDigests(core: AgentCore, { inbox, messages, outgoing }: Dige
     lastPollMs: (agentId: number) => inbox.lastPollMs(agentId),
     rememberedPollMs: (agentId: number) => inbox.rememberedPollMs(agentId),
   };
-  outgoing.register(digestDelivery({ ...shared, config, from, mailer }));
+  outgoing.register(digestDelivery({ ...shared, from, mailer }));
   return {
     routes,
     crons: {

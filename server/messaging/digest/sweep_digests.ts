@@ -6,7 +6,6 @@ import { CLOCK_SKEW_MS } from "../../base/time/clock_skew.ts";
 import type { OutgoingQueue } from "../../base/outgoing/outgoing_queue.ts";
 import { outgoingKey } from "../../base/outgoing/outgoing_row.ts";
 import { domainTag } from "../../base/outgoing/recipient_domain.ts";
-import type { Leases } from "../../base/storage/leases/leases.ts";
 import { addressCapKey } from "./address_cap.ts";
 import { CANDIDATE_ROW, parkedKey } from "./candidates.ts";
 import { DIGEST_KIND, digestId, type DueAgent, queueDigest } from "./digest_queue.ts";
@@ -20,7 +19,6 @@ const LEASE_MS = 60_000;
 const AT_ONCE = 16;
 
 export interface SweepOptions extends DigestServices {
-  leases: Leases;
   outgoing: OutgoingQueue;
 }
 

@@ -5,8 +5,7 @@ import { hashMailbox, isStopped, stopKey, type StopRecord } from "./mail_stop.ts
 import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
 import type { ScanUndelivered } from "./unread.ts";
 
-export interface DigestServices
-  extends Pick<AgentCore, "store" | "records" | "commits" | "addressKey"> {
+export interface DigestServices extends AgentCore {
   /** Digest interval, which is also the window of the cap. */
   intervalMs: number;
   /** As long as a message is kept. */

@@ -1,10 +1,11 @@
 /** The directory as a part of the relay. */
 import type { AgentCore } from "../agents/agent_core.ts";
+import { mount } from "../../base/description/declaration.ts";
 import type { Part } from "../../base/parts/part.ts";
 import { AgentSearch } from "./agent_search.ts";
 import { Directory } from "./directory.ts";
 import { DirectoryPacks } from "./directory_packs.ts";
-import { directoryRoutes } from "./routes.ts";
+import { DIRECTORY_ROUTES } from "./routes.ts";
 import { SearchLimit } from "./search_limit.ts";
 
 export interface OpenDirectory extends Part {
@@ -13,16 +14,13 @@ export interface OpenDirectory extends Part {
 }
 
 export function openDirectory(core: AgentCore): OpenDirectory {
-  const { store, addressKey, limits } = core;
-  const { trustedProxyHops } = core.deps.config;
+  const { store } = core;
   /** For processes that start cold. */
   const packs = store.exclusive ? null : new DirectoryPacks(store);
   const directory = new Directory({ ...core, packs });
-  const searchesPerMinute = limits.searchesPerIpPerMinute;
-  const limit = new SearchLimit({ ...core, searchesPerMinute });
-  const agentSearch = new AgentSearch(directory, limit);
+  const agentSearch = new AgentSearch(directory, new SearchLimit(core));
   return {
-    routes: directoryRoutes({ agentSearch, addressKey, trustedProxyHops }),
+    routes: mount(DIRECTORY_ROUTES, { ...core, agentSearch }),
     agentSearch,
     everyMinute: () => packs?.build() ?? Promise.resolve(),
   };

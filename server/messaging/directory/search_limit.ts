@@ -20,18 +20,14 @@ const REMEMBERED = 100_000;
 /** ["window", "search", addressHash] */
 const keyOf = (addressHash: string) => windowKey("search", addressHash);
 
-export interface SearchLimitOptions extends Pick<AgentCore, "store" | "records" | "commits"> {
-  searchesPerMinute: number;
-}
-
 export class SearchLimit {
   readonly #windows = new BoundedMap<string, Window>(REMEMBERED);
 
-  constructor(private readonly options: SearchLimitOptions) {}
+  constructor(private readonly core: AgentCore) {}
 
   /** Before the search, without counting it. @throws RelayError `rate_limited` */
   async refuseMore(addressHash: string): Promise<void> {
-    const { store, records } = this.options;
+    const { store, records } = this.core;
     const window = store.exclusive
       ? this.#windows.get(addressHash)
       : (await records.read<WindowRecord>(keyOf(addressHash)))?.window;
@@ -40,7 +36,7 @@ export class SearchLimit {
 
   /** Counts a search that is about to be answered. @throws RelayError `rate_limited` */
   async count(addressHash: string): Promise<void> {
-    const { store, commits } = this.options;
+    const { store, commits } = this.core;
     if (store.exclusive) {
       this.#windows.set(addressHash, this.#admit(this.#windows.get(addressHash)));
       return;
@@ -53,18 +49,18 @@ export class SearchLimit {
   }
 
   #admit(window: Window = []): Window {
-    const admitted = admit(window, this.options.store.now(), this.#rule);
+    const admitted = admit(window, this.core.store.now(), this.#rule);
     if ("window" in admitted) return admitted.window;
     throw this.#refusal(admitted.retryAfterMs);
   }
 
   get #rule(): WindowRule {
-    return { limit: this.options.searchesPerMinute, windowMs: MINUTE_MS };
+    return { limit: this.core.limits.searchesPerIpPerMinute, windowMs: MINUTE_MS };
   }
 
   readonly #refusal = (retryAfterMs: number): RelayError => {
     const most =
-      `at most ${this.options.searchesPerMinute} directory searches a minute from one address; wait retry_after_ms, then search again`;
+      `at most ${this.core.limits.searchesPerIpPerMinute} directory searches a minute from one address; wait retry_after_ms, then search again`;
     return rateLimited(
       `${most} (browsing, without q and tags, is not limited)`,
       retryAfterMs,

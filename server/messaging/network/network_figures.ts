@@ -2,19 +2,16 @@
  * The public figures as routes and pages ask for them: read in the queue of all other reads without
  * credentials, and given again while they are young (docs/architecture.md, "Reads without credentials").
  */
-import type { PublicReads } from "../../base/storage/commits/public_reads.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import { minuteOf } from "./counted.ts";
 import { type FeedOptions, type FeedQuery, readFeed } from "./read_feed.ts";
 import type { FeedEvent } from "./feed_block.ts";
 import { type Leaderboard, type LeaderboardEntry, MAX_LEADERS, type Week } from "./leaderboard.ts";
 import { readTotals, type Totals } from "./totals.ts";
 
-export interface NetworkFiguresOptions {
+export interface NetworkFiguresOptions extends AgentCore {
   feed: FeedOptions;
   leaderboard: Leaderboard;
-  publicReads: PublicReads;
-  /** Whether this process alone writes the store. */
-  exclusive: boolean;
 }
 
 /**
@@ -33,10 +30,10 @@ export class NetworkFigures {
 
   /** A page of the feed, newest first; the clock decides what has expired. */
   async feed({ limit, beforeId }: FeedQuery): Promise<FeedEvent[]> {
-    const { feed, publicReads, exclusive } = this.options;
+    const { feed, publicReads, store } = this.options;
     const read = () => readFeed(feed, { limit, beforeId });
     // The sends of other processes must be seen at once.
-    const events = exclusive
+    const events = store.exclusive
       ? await publicReads.recent(`feed/${limit}/${beforeId}`, MAX_AGE_MS, read)
       : await publicReads.run(read);
     const nowMs = feed.now();

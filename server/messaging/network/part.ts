@@ -3,6 +3,7 @@
  * background work.
  */
 import type { AgentCore } from "../agents/agent_core.ts";
+import { mount } from "../../base/description/declaration.ts";
 import { doneWithin } from "../../base/time/done_within.ts";
 import { logSparsely } from "../../base/log_sparsely.ts";
 import type { Part } from "../../base/parts/part.ts";
@@ -12,7 +13,7 @@ import { windowMinutesOf } from "./counted.ts";
 import { Leaderboard } from "./leaderboard.ts";
 import { NetworkFigures } from "./network_figures.ts";
 import { recordFigures, sizeOfFigures } from "./record_figures.ts";
-import { networkRoutes } from "./routes.ts";
+import { NETWORK_ROUTES } from "./routes.ts";
 import { Standings } from "./standings.ts";
 import { createSweeps } from "./sweeps.ts";
 import { Tally } from "./tally.ts";
@@ -34,7 +35,7 @@ const SWEEP_WAIT_MS = 1_000;
 
 /** Call before the first commit. Sweeps that a former process left are continued at once. */
 export function openNetwork(core: AgentCore): Network {
-  const { store, commits, publicReads, identities } = core;
+  const { store, commits, identities } = core;
   const { now } = store;
   const { retentionDays } = core.limits;
   const retentionMs = retentionDays * DAY_MS;
@@ -44,10 +45,9 @@ export function openNetwork(core: AgentCore): Network {
   const tally = new Tally({ ...core, standings: readStandings, windowMinutes });
   const sweeps = createSweeps({ ...core, retentionMs });
   const figures = new NetworkFigures({
+    ...core,
     feed: { store, now, retentionMs },
     leaderboard: new Leaderboard({ store, identities, now, standings, readStandings }),
-    publicReads,
-    exclusive: store.exclusive,
   });
   const logFailure = logSparsely(core.deps.log, "figures_failed");
   const background = new Set<Promise<void>>();
@@ -75,7 +75,7 @@ export function openNetwork(core: AgentCore): Network {
 
   return {
     figures,
-    routes: networkRoutes(figures),
+    routes: mount(NETWORK_ROUTES, { ...core, figures }),
     async sweep() {
       await doneWithin(inBackground(() => sweeps.run()), SWEEP_WAIT_MS);
     },

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { AgentListEntry } from "../../messaging/directory/agent_search.ts";
 import { readSearchQuery, type SearchQuery } from "../../messaging/directory/search_query.ts";
 import { fixedAnswers } from "../../base/description/fixed_answers.ts";
-import { DirectoryQuery } from "../../base/description/schemas/queries.ts";
+import { DirectoryQuery } from "../../messaging/directory/routes.ts";
 import { RelayError } from "../../base/errors.ts";
 import { refusalHeaders } from "../../base/http/answers/answer.ts";
 import { callerHash } from "../../base/http/callers/client_address.ts";

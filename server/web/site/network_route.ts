@@ -1,6 +1,6 @@
 /** GET /network: the public figures as a page. */
 import { fixedAnswers } from "../../base/description/fixed_answers.ts";
-import { FeedQuery } from "../../base/description/schemas/queries.ts";
+import { FeedQuery } from "../../messaging/network/routes.ts";
 import { answerFixed } from "../../base/http/answers/fixed_content.ts";
 import { integer, readQuery } from "../../base/http/fields/query.ts";
 import { MAX_ID } from "../../base/max_id.ts";

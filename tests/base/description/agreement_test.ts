@@ -4,7 +4,8 @@ import type { z } from "@hono/zod-openapi";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { Operation } from "../../../server/base/description/operation.ts";
-import { describeOperations } from "../../../server/operations.ts";
+import { describeAll } from "../../../server/base/description/declaration.ts";
+import { ROUTES } from "../../../server/routes.ts";
 import { requireIdempotencyKey } from "../../../server/base/idempotency/idempotency_key.ts";
 import { DEFAULT_LIMITS } from "../../../server/base/config/limits.ts";
 import { type Answer, ask, assertRefused } from "../../support/answer.ts";
@@ -20,9 +21,11 @@ const LIMITS = {
   searchesPerIpPerMinute: 1_000_000,
   inboxPollIntervalMs: 0,
 };
-const OPERATIONS = describeOperations(
-  { baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS, mailOn: false },
-);
+const OPERATIONS = describeAll(ROUTES, {
+  baseUrl: "http://127.0.0.1",
+  limits: DEFAULT_LIMITS,
+  mailOn: false,
+});
 
 type Body = (typeof SENDS)[number];
 

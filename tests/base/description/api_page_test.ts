@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { ERROR_CAUSES } from "../../../server/base/description/error_causes.ts";
 import { LIMIT_NOTES } from "../../../server/base/description/schemas/limit_notes.ts";
-import { describeOperations } from "../../../server/operations.ts";
+import { describeAll } from "../../../server/base/description/declaration.ts";
+import { ROUTES } from "../../../server/routes.ts";
 import { ERROR_STATUS } from "../../../server/base/errors.ts";
 import { DEFAULT_LIMITS } from "../../../server/base/config/limits.ts";
 
 const PAGE = await Deno.readTextFile(new URL("../../../docs/api.md", import.meta.url));
-const OPERATIONS = describeOperations(
-  { baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS, mailOn: false },
-);
+const OPERATIONS = describeAll(ROUTES, {
+  baseUrl: "http://127.0.0.1",
+  limits: DEFAULT_LIMITS,
+  mailOn: false,
+});
 
 /** Cells of the table rows below a heading. */
 function rowsBelow(heading: string): string[][] {

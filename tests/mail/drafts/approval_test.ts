@@ -1,5 +1,6 @@
 /** A person approves drafts by the links that they are mailed. */
 import assert from "node:assert/strict";
+import { countReads } from "../../support/count_reads.ts";
 import {
   approvalMails,
   decide,
@@ -272,4 +273,24 @@ Deno.test("with its inbox, or its org, a draft goes, and all that led to it", as
     const { storage_bytes } = accepted(await owner.ask("GET", "/v1/mail/usage"), 200);
     assert.equal(storage_bytes.used, 0);
   }
+});
+
+Deno.test("the page of a draft reads its texts once", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const counted = countReads(kv);
+  await using relay = await startMailRelay({
+    deps: { kv: counted.kv },
+    config: {
+      hosted: true,
+      sharedStore: true,
+      custodyKeys: [crypto.getRandomValues(new Uint8Array(32))],
+    },
+  });
+  const { agent, inbox } = await makeDraftWorld(relay);
+  await newDraft(agent, inbox.id, { ...LETTER, html: "<p>How <b>are</b> you?</p>" });
+  const mail = await newestApproval(relay);
+  counted.takeCounts();
+  const page = accepted(await openPage(relay, mail), 200);
+  assert.ok(page.includes("How are you?"));
+  assert.equal(counted.takeCounts()["blob-part"], 1);
 });

@@ -1,7 +1,7 @@
 // Over 300 lines: one table of all routes, typed by hand, and what reads it.
 /**
  * Who may call what: the table of docs/api.md written out by hand, tried with every kind of key, so
- * that a slip in server/mail/access/paths.ts is found.
+ * that a slip in a declaration is found.
  */
 import assert from "node:assert/strict";
 import { handIn, mailText } from "../../support/inbound_mail.ts";

@@ -1,10 +1,11 @@
 /** Suppressed addresses as a part of the mail area. */
 import { mount } from "../../../base/description/declaration.ts";
-import type { MailBase, MailPart } from "../../core/mail_base.ts";
+import type { Part } from "../../../base/parts/part.ts";
+import type { MailBase } from "../../core/mail_base.ts";
 import { SUPPRESSION_ROUTES } from "./routes.ts";
 import { Suppressions } from "./suppressions.ts";
 
-export interface SuppressionsPart extends MailPart {
+export interface SuppressionsPart extends Part {
   suppressions: Suppressions;
 }
 

@@ -1,13 +1,13 @@
 /** What is reported of deliveries, as a part of the mail area: by bounces, and by the operator's gateway. */
 import { mount } from "../../../base/description/declaration.ts";
-import type { MailPart } from "../../core/mail_base.ts";
+import type { Part } from "../../../base/parts/part.ts";
 import type { MailCore } from "../../mailbox/mail_core.ts";
 import { BounceReports } from "./bounce_reports.ts";
 import { DeliveryEvents } from "./delivery_events.ts";
 import { RecipientChanges } from "./recipient_changes.ts";
 import { EVENT_ROUTES } from "./routes.ts";
 
-export interface Reports extends MailPart {
+export interface Reports extends Part {
   /** Changes recipients by what is reported of them. */
   changes: RecipientChanges;
   /** Takes mail to bounce addresses. */

@@ -1,7 +1,7 @@
 /** Delivery as a part of the mail area: to the next hop, and to its own inboxes. */
 import { forMail } from "../../../base/mailer/next_hop_uses.ts";
 import { makeBounceAddress } from "../../composing/bounce_address.ts";
-import type { MailPart } from "../../core/mail_base.ts";
+import type { Part } from "../../../base/parts/part.ts";
 import type { MailCore } from "../../mailbox/mail_core.ts";
 import type { Receiver } from "../../receiving/receiver.ts";
 import { deliverInside } from "./deliver_inside.ts";
@@ -14,7 +14,7 @@ export interface DeliveryOptions {
   receiver: Pick<Receiver, "receive">;
 }
 
-export function openDelivery(core: MailCore, { changes, receiver }: DeliveryOptions): MailPart {
+export function openDelivery(core: MailCore, { changes, receiver }: DeliveryOptions): Part {
   const { secret, outgoing, mailer, domain, from, deps: { config } } = core;
   if (mailer === undefined) return {};
   const { bounces, connections } = config.mail;

@@ -2,12 +2,12 @@
 import type { MailConfig } from "../../../base/config/config.ts";
 import { mount } from "../../../base/description/declaration.ts";
 import { startupNote } from "../../../base/config/startup_notes.ts";
-import type { MailPart } from "../../core/mail_base.ts";
+import type { Part } from "../../../base/parts/part.ts";
 import type { MailCore } from "../../mailbox/mail_core.ts";
 import { GoogleKeys } from "./google_keys.ts";
 import { GOOGLE_ROUTES } from "./routes.ts";
 
-export function openGoogle(core: MailCore): MailPart {
+export function openGoogle(core: MailCore): Part {
   const { now, deps: { config, fetch } } = core;
   const { googleClientId: clientId, googleJwksUrl: url } = config.mail;
   const keys = new GoogleKeys({ url, fetch, now });
