@@ -3,6 +3,7 @@
  * operator's (docs/mail.md, "Handing mail in").
  */
 import { readBounceAddress } from "../composing/bounce_address.ts";
+import type { MailBase } from "../core/mail_base.ts";
 import type { BounceReports } from "./reports/bounce_reports.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import type { OperatorMail } from "./operator_mail.ts";
@@ -16,13 +17,9 @@ export type Destination =
   /** It belongs to this message's inbox and thread. */
   | { about: MessageRow };
 
-export interface DestinationServices {
-  /** Domain of all inboxes, lowercased. */
-  domain: string;
+export interface DestinationServices extends Pick<MailBase, "domain" | "secret"> {
   reports: Pick<BounceReports, "receive">;
   operatorMail: Pick<OperatorMail, "passOn">;
-  /** MailSecret.key("mail-bounce") */
-  bounceKey(): Promise<Uint8Array>;
 }
 
 /** What RFC 5321, section 4.5.1, and RFC 2142, section 2, want read by a person. */
@@ -37,7 +34,7 @@ export class Destinations {
    * @throws RelayError `unavailable` where it has to be tried again
    */
   async find(address: string, mail: ReceivedMail): Promise<Destination | null> {
-    const { domain, reports, operatorMail, bounceKey } = this.services;
+    const { domain, reports, operatorMail, secret } = this.services;
     const at = address.lastIndexOf("@");
     if (at < 1 || address.slice(at + 1).toLowerCase() !== domain) return null;
     const localPart = address.slice(0, at);
@@ -46,7 +43,7 @@ export class Destinations {
       return await operatorMail.passOn(mail, address);
     }
     if (name !== "bounce") return null;
-    const named = readBounceAddress(localPart, await bounceKey());
+    const named = readBounceAddress(localPart, await secret.key("mail-bounce"));
     if (named === null) return { code: "not_found" };
     const found = await reports.receive(named, mail);
     if (found.answer === "mail") return { about: found.row };

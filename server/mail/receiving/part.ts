@@ -36,7 +36,7 @@ export function openReceiving(
   core: MailCore,
   { auth, reports, inboundSecret, compose }: ReceivingOptions,
 ): Receiving {
-  const { outgoing, mailer, from, secret, deps: { config } } = core;
+  const { outgoing, mailer, from, deps: { config } } = core;
   const operator = config.mail.postmaster ?? from.address;
   if (mailer !== undefined) {
     outgoing.register(operatorDelivery({ ...core, mailer, compose, operator }));
@@ -47,7 +47,6 @@ export function openReceiving(
       ...core,
       reports,
       operatorMail: new OperatorMail({ ...core, from: from.address }),
-      bounceKey: () => secret.key("mail-bounce"),
     }),
     auth,
   });
