@@ -192,18 +192,10 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             shows: "*",
             inside: {
               schemas: {
-                shows: [
-                  "limit_notes.ts",
-                  "queries.ts",
-                  "rpc.ts",
-                  "service.ts",
-                  "text_rules.ts",
-                  "values.ts",
-                ],
+                shows: ["limit_notes.ts", "queries.ts", "rpc.ts", "text_rules.ts", "values.ts"],
               },
             },
           },
-          pages: { imports: [".", "description", "http"], shows: "*" },
           outgoing: {
             imports: [".", "config", "parts", "storage", "time"],
             shows: [
@@ -225,6 +217,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             imports: ["bounds", "parts", "storage"],
             shows: ["mailbox_kind.ts", "mailbox_waits.ts", "part.ts", "waiter.ts", "waits.ts"],
           },
+          pages: { imports: [".", "description", "http"], shows: "*" },
         },
       },
       mail: {
@@ -314,7 +307,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "list_pages.ts",
               "mail_route.ts",
               "mail_secret.ts",
-              "paths.ts",
               "put_keys.ts",
               "require_org.ts",
               "schemas.ts",
@@ -432,7 +424,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             },
           },
           figures: { imports: ["access", "core", "mailbox", "records"] },
-          keys: { imports: ["access", "core", "mailbox", "records"], shows: ["sign_in_key.ts"] },
+          keys: { imports: ["access", "mailbox", "records"], shows: ["sign_in_key.ts"] },
           receiving: {
             imports: ["access", "composing", "core", "mailbox", "reading", "records"],
             shows: [
@@ -448,11 +440,11 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             },
           },
           search: {
-            imports: ["access", "core", "mailbox", "reading", "records"],
+            imports: ["access", "mailbox", "reading", "records"],
             shows: ["mail_search.ts", "search_query.ts", "search_terms.ts", "searched_inboxes.ts"],
           },
-          erasures: { imports: ["core", "mailbox", "receiving", "records"] },
-          orgs: { imports: ["access", "core", "mailbox", "receiving", "records"] },
+          erasures: { imports: ["mailbox", "receiving", "records"] },
+          orgs: { imports: ["access", "mailbox", "receiving", "records"] },
           sending: {
             imports: [
               "access",
@@ -476,6 +468,13 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             ],
             inside: { delivery: {} },
           },
+          sign_in: {
+            imports: ["access", "keys", "mailbox", "notices", "records"],
+            inside: {
+              owners: { shows: ["change_owner.ts", "queued_link.ts"] },
+              google: { imports: ["owners"] },
+            },
+          },
           drafts: {
             imports: [
               "access",
@@ -488,13 +487,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "sending",
               "worker",
             ],
-          },
-          sign_in: {
-            imports: ["access", "core", "keys", "mailbox", "notices", "records"],
-            inside: {
-              owners: { shows: ["change_owner.ts", "queued_link.ts"] },
-              google: { imports: ["owners"] },
-            },
           },
           tools: { imports: ["access", "mailbox", "reading", "records", "search", "sending"] },
         },
