@@ -1,18 +1,21 @@
 /** Routes of drafts under /v1/mail (docs/mail.md); what a person decides on is approval_routes.ts. */
+import { Buffer } from "node:buffer";
 import { z } from "@hono/zod-openapi";
 import { JSON_HEADERS, NO_STORE } from "../../base/http/answers/answer.ts";
 import { answerWhole, LARGE_ANSWER_BYTES } from "../../base/http/answers/large_answer.ts";
+import { BoundedPage } from "../../base/http/fields/bounded_page.ts";
 import { noContent } from "../../base/http/answers/no_content.ts";
 import { type KeyedRequest, keyRoute } from "../access/mail_route.ts";
 import { pageOf, PageQuery, unkept } from "../access/schemas.ts";
 import { unknownObject } from "../access/unknown_object.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
-import { Draft, DraftMarks, DraftRow } from "../mailbox/shown/draft_schemas.ts";
-import { draftFor } from "../mailbox/shown/shown_draft.ts";
+import { Draft, DraftMarks, DraftRow as ListedDraft } from "../mailbox/shown/draft_schemas.ts";
+import { draftFor, shownDraft } from "../mailbox/shown/shown_draft.ts";
+import { rangeBehind } from "../mailbox/messages/messages.ts";
+import { draftKey, type DraftRow } from "../records/draft_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { addresses, AttachmentToSend } from "../sending/schemas.ts";
 import type { ComposeWorker } from "../worker/compose_worker.ts";
-import { readDraftPage } from "./draft_pages.ts";
 import type { Drafts, WholeDraft } from "./drafts.ts";
 import { NO_DRAFT, sendMailDraft, WRITTEN } from "./send_route.ts";
 
@@ -114,6 +117,9 @@ const createMailDraft = keyRoute({
   },
 });
 
+/** Rows of one read of the store, of at most 48 KiB each. */
+const BATCH = 20;
+
 const listMailDrafts = keyRoute({
   method: "GET",
   path: "/v1/mail/inboxes/{id}/drafts",
@@ -123,7 +129,7 @@ const listMailDrafts = keyRoute({
   words: {
     description: "The drafts of an inbox, the newest first, without their texts.",
     query: PageQuery,
-    answers: { 200: unkept("A page of drafts.", pageOf(DraftRow).openapi("MailDraftPage")) },
+    answers: { 200: unkept("A page of drafts.", pageOf(ListedDraft).openapi("MailDraftPage")) },
     errors: { not_found: NO_INBOX },
   },
   handle: ({ store, inboxes, pages, limits, answers }: MailCore) => async (request) => {
@@ -131,14 +137,24 @@ const listMailDrafts = keyRoute({
     const inbox = await inboxes.find(request, params["id"]!);
     const page = await pages.read(c, { org: org.id, key_inbox: key.inboxId, inbox: inbox.id });
     const after = page.after === null ? null : page.after[0] as string;
-    const { json, last, more } = await readDraftPage(
-      store,
-      { orgId: org.id, inboxId: inbox.id },
-      { after, limit: page.limit, maxBytes: limits.pageBytes },
+    const prefix = draftKey(org.id, inbox.id, "").slice(0, -1);
+    const rows = await store.list<DraftRow>(rangeBehind(prefix, after, true), {
+      limit: page.limit + 1,
+      batchSize: BATCH,
+      reverse: true,
+    });
+    const fitting = new BoundedPage<{ id: string; json: string }>({
+      limit: page.limit,
+      maxBytes: limits.pageBytes,
+      sizeOf: ({ json }) => Buffer.byteLength(json),
+    });
+    fitting.add(
+      rows.map(({ value }) => ({ id: value.id, json: JSON.stringify(shownDraft(value)) })),
     );
+    const json = fitting.rows.map((row) => row.json);
     const sizeBytes = json.reduce((sum, one) => sum + one.length, 0);
     if (sizeBytes > LARGE_ANSWER_BYTES) c.set("reservation", answers.reserve(sizeBytes, "agent"));
-    return page.answerJson(json, more ? [last!] : null);
+    return page.answerJson(json, fitting.hasMore ? [fitting.rows.at(-1)!.id] : null);
   },
 });
 

@@ -1,5 +1,5 @@
 /**
- * The send. Its way by file: `../send_route.ts`, then `signed_send.ts` or `token_send.ts` (under an
+ * The send. Its way by file: `../send_route.ts`, then `signed_sender.ts` or `token_sender.ts` (under an
  * Idempotency-Key with `keyed_sends.ts`), then here, then `send_job.ts`: one group commit that holds
  * the message (`stage_message.ts`), both mailbox records and the signature, in a row of its own or of the
  * whole group (`use_group.ts`). `accepted_sends.ts` knows which signatures were accepted.
@@ -8,12 +8,12 @@
  *
  * - Check 1, `../send_route.ts`: the body is within its bound, and in time. payload_too_large, request_timeout
  * - Check 2, `../send_route.ts`: a signature or a token tells who sends. 401 with the code of what is wrong
- * - Check 3, `signed_send.ts`, `token_send.ts`: the sender is not banned; by token, the relay holds
+ * - Check 3, `signed_sender.ts`, `token_sender.ts`: the sender is not banned; by token, the relay holds
  *   its key. banned, key_required. On a shared store a signed send leaves this to check 10, unless
  *   memory remembers its signature.
  * - Check 4, `../send_route.ts`: an Idempotency-Key has its form; by token alone. invalid_json
- * - Check 5, `send_request.ts`: strict JSON, and fields of their types. invalid_json
- * - Check 6, `send_request.ts`: the canonical body is within its bound. payload_too_large
+ * - Check 5, `../rows/send_request.ts`: strict JSON, and fields of their types. invalid_json
+ * - Check 6, `../rows/send_request.ts`: the canonical body is within its bound. payload_too_large
  * - Check 7, `find_recipient.ts`: the recipient is registered. not_found
  * - Check 8, `find_recipient.ts`: the disk has room. unavailable
  * - Check 9, `token_sender.ts`: the key is still here, and a second is free to sign with; by token
