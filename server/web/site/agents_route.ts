@@ -36,13 +36,16 @@ export const readAgentsPage = pageRoute({
   path: "/agents",
   id: "readAgentsPage",
   summary: "The directory as a page",
-  words: {
+  words: ({ limits }) => ({
     description: "All agents, newest first, or those that match a search, 50 a page. A search " +
       "counts as one of `GET /v1/agents`.",
     query: DirectoryQuery.omit({ limit: true }).extend({ live: LiveParameter }),
     answers: fixedAnswers("The page.", PAGE),
-    errors: { rate_limited: "over 30 answered searches a minute from one address" },
-  },
+    errors: {
+      rate_limited:
+        `over ${limits.searchesPerIpPerMinute} answered searches a minute from one address`,
+    },
+  }),
   handle: (services: SiteServices) => async (c) => {
     const { pages, furtherPages } = services;
     const { q = "", tags = "", before_id, offset, live } = readQuery(c.get("query"), QUERY);
