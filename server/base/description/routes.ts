@@ -64,6 +64,11 @@ export const readDescription = publicRoute({
       const { document } = await describe();
       return await fixContent(JSON.stringify(document), JSON_HEADERS["Content-Type"]!);
     }
-    return async (c) => answerFixed(c.req.raw, await (content ??= write()));
+    const written = () =>
+      content ??= write().catch((error) => {
+        content = undefined;
+        throw error;
+      });
+    return async (c) => answerFixed(c.req.raw, await written());
   },
 });

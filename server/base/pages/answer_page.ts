@@ -3,7 +3,7 @@ import { NO_STORE } from "../http/answers/answer.ts";
 import { answerWhole } from "../http/answers/large_answer.ts";
 
 /** Everything comes from the relay itself; nothing stands inside a page but words. */
-const POLICY = [
+export const PAGE_POLICY = [
   "default-src 'none'",
   "style-src 'self'",
   "script-src 'self'",
@@ -34,12 +34,15 @@ export function pageHeaders(
   referrerPolicy: ReferrerPolicy = "no-referrer",
 ): Record<string, string> {
   return {
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": PAGE_POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": referrerPolicy,
     ...NO_STORE,
   };
 }
+
+/** Of pages that are asked for again each time, and sent only where they changed. */
+export const FIXED_PAGE_HEADERS = { ...pageHeaders(), "Cache-Control": "no-cache" };
 
 /** @param page as frame() makes it */
 export function answerPage(

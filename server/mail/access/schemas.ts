@@ -6,6 +6,9 @@ export const mailId = (prefix: string, what: string) =>
   z.string().regex(new RegExp(`^${prefix}_[0-7][0-9A-HJKMNP-TV-Z]{25}$`))
     .openapi({ description: what });
 
+export const newApiKey = () =>
+  z.string().regex(/^rm_sk_[A-Za-z0-9_-]{43}$/).openapi({ description: "Shown this once." });
+
 export const PageQuery = z.object({
   limit: z.string().regex(/^-?[0-9]{1,20}$/).optional().openapi({
     description: "Rows a page: 1 to 100, 50 when absent; clamped.",

@@ -6,7 +6,7 @@ import { noContent } from "../../base/http/answers/no_content.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { type KeyedRequest, keyRoute } from "../access/mail_route.ts";
 import { keysKey, type KeysRecord, type MailKey, shownKey } from "../records/key_record.ts";
-import { mailId, pageOf, PageQuery, unkept } from "../access/schemas.ts";
+import { mailId, newApiKey, pageOf, PageQuery, unkept } from "../access/schemas.ts";
 import { unknownObject } from "../access/unknown_object.ts";
 import { createKey, deleteKey } from "./keys.ts";
 import { readKeyRequest } from "./key_request.ts";
@@ -28,9 +28,7 @@ const Key = z.object(FIELDS).openapi("MailApiKey");
 
 const NewKey = z.object({
   ...FIELDS,
-  api_key: z.string().regex(/^rm_sk_[A-Za-z0-9_-]{43}$/).openapi({
-    description: "Shown this once.",
-  }),
+  api_key: newApiKey(),
 }).openapi("MailNewApiKey");
 
 const KeyRequest = z.object({

@@ -7,7 +7,7 @@ import { answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
 import { noContent } from "../../base/http/answers/no_content.ts";
 import { callerHash } from "../../base/http/callers/client_address.ts";
 import { keyRoute, type MailRequest, openRoute, operatorRoute } from "../access/mail_route.ts";
-import { mailId, unkept } from "../access/schemas.ts";
+import { mailId, newApiKey, unkept } from "../access/schemas.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { Org, shownOrg } from "../mailbox/shown/shown_org.ts";
 import { deleteOrg, requireStanding, setSuspended } from "./change_org.ts";
@@ -32,9 +32,7 @@ const RegisterRequest = z.object({
 const Registered = z.object({
   org_id: mailId("org", "The trial org of the key."),
   agent_id: z.int().min(1).openapi({ description: "A number of the mail area's own." }),
-  api_key: z.string().regex(/^rm_sk_[A-Za-z0-9_-]{43}$/).openapi({
-    description: "Shown this once.",
-  }),
+  api_key: newApiKey(),
   key_prefix: z.string().length(12),
   trial: z.boolean(),
   expires_in_hours: z.int(),

@@ -4,7 +4,7 @@ import { invalidJson } from "../../base/errors.ts";
 import { answerJson } from "../../base/http/answers/answer.ts";
 import { callerAddress } from "../../base/http/callers/client_address.ts";
 import { openRoute } from "../access/mail_route.ts";
-import { mailId } from "../access/schemas.ts";
+import { mailId, newApiKey } from "../access/schemas.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { isLive } from "../records/key_record.ts";
 import { isMailId } from "../records/mail_id.ts";
@@ -43,9 +43,7 @@ const MagicRequest = z.object({
 
 const SignedIn = z.object({
   org_id: mailId("org", "The org that the link opened."),
-  api_key: z.string().regex(/^rm_sk_[A-Za-z0-9_-]{43}$/).openapi({
-    description: "Shown this once.",
-  }),
+  api_key: newApiKey(),
   key_prefix: z.string().length(12),
   verified_email: z.string(),
   other_orgs: z.array(z.string()).openapi({

@@ -52,11 +52,17 @@ export function readReason({ reason }: JsonObject): string | null {
 
 function readPublicKey(pubkey: JsonValue): string {
   if (typeof pubkey !== "string") throw invalidJson(PUBKEY_FORM);
+  if (!isAddress(pubkey)) throw new RelayError("invalid_pubkey", PUBKEY_FORM);
+  return pubkey;
+}
+
+/** Whether text is base58 of 32 bytes. */
+export function isAddress(text: string): boolean {
   try {
-    decodeAddress(pubkey);
-    return pubkey;
+    decodeAddress(text);
+    return true;
   } catch (error) {
-    if (error instanceof AddressError) throw new RelayError("invalid_pubkey", PUBKEY_FORM);
+    if (error instanceof AddressError) return false;
     throw error;
   }
 }

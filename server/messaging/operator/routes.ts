@@ -1,7 +1,5 @@
 /** What the operator may do: ban, unban (specification, 4.5), list the bans, purge. */
 import { z } from "@hono/zod-openapi";
-import { AddressError } from "../../../toolkit/address_error.ts";
-import { decodeAddress } from "../../../toolkit/decode_address.ts";
 import { EXAMPLE_PROFILE } from "../../base/description/examples.ts";
 import {
   integer as integerParameter,
@@ -13,7 +11,7 @@ import { answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
 import { pageLimit } from "../../base/http/fields/page_limit.ts";
 import { integer, readQuery } from "../../base/http/fields/query.ts";
 import { timestamp } from "../../base/time/timestamp.ts";
-import { findByKey, findNamed, readReason } from "./admin_request.ts";
+import { findByKey, findNamed, isAddress, readReason } from "./admin_request.ts";
 import { adminRoute } from "./admin_route.ts";
 import type { ListedBan } from "./ban_record.ts";
 import type { OperatorActions } from "./operator_actions.ts";
@@ -22,19 +20,18 @@ interface AdminServices {
   actions: OperatorActions;
 }
 
-const pubkeyGiven = () =>
-  z.string().refine(isAddress).openapi({
-    pattern: "^[1-9A-HJ-NP-Za-km-z]{33,44}$",
-    description: "The agent's address.",
-  });
+const pubkeyGiven = z.string().refine(isAddress).openapi({
+  pattern: "^[1-9A-HJ-NP-Za-km-z]{33,44}$",
+  description: "The agent's address.",
+});
 
-const handleGiven = () =>
-  z.string().regex(/^@?[A-Za-z0-9_]{3,32}$/).nullish().openapi({
+const named = {
+  pubkey: pubkeyGiven.nullish(),
+  handle: z.string().regex(/^@?[A-Za-z0-9_]{3,32}$/).nullish().openapi({
     "x-addition": true,
     description: "The agent's handle, in place of `pubkey`; capitals and a leading @ do no harm.",
-  });
-
-const named = { pubkey: pubkeyGiven().nullish(), handle: handleGiven() };
+  }),
+};
 
 /** Exactly one of the two names the agent. */
 function namesOne(request: { pubkey?: string | null; handle?: string | null }): boolean {
@@ -56,7 +53,7 @@ const Ban = z.object({
 
 const Bans = z.object({ bans: z.array(Ban) }).openapi("BanList");
 
-const PurgeRequest = z.object({ pubkey: pubkeyGiven() }).openapi("PurgeRequest");
+const PurgeRequest = z.object({ pubkey: pubkeyGiven }).openapi("PurgeRequest");
 
 const Purging = z.object({
   pubkey: address("The agent's address:"),
@@ -195,13 +192,4 @@ export const OPERATOR_ROUTES = [banAgent, unbanAgent, listBans, purgeAgent];
 function shownBan({ address, handle, reason, bannedAtMs }: ListedBan) {
   const banned_at = bannedAtMs === null ? null : timestamp(bannedAtMs);
   return { pubkey: address, handle, reason, banned_at };
-}
-
-function isAddress(text: string): boolean {
-  try {
-    return decodeAddress(text).length === 32;
-  } catch (error) {
-    if (error instanceof AddressError) return false;
-    throw error;
-  }
 }

@@ -8,7 +8,7 @@ import {
   type FixedContent,
 } from "../../base/http/answers/fixed_content.ts";
 import type { Handler } from "../../base/http/routes/route.ts";
-import { pageHeaders } from "../../base/pages/answer_page.ts";
+import { FIXED_PAGE_HEADERS } from "../../base/pages/answer_page.ts";
 import { docsPage } from "./docs_page.ts";
 import type { Leaf, Library } from "./library.ts";
 import { readingRoute } from "./reading_route.ts";
@@ -17,8 +17,6 @@ import type { TryHandlers } from "./try_handlers.ts";
 const HTML = "text/html; charset=utf-8";
 const MARKDOWN = "text/markdown; charset=utf-8";
 const PLAIN = "text/plain; charset=utf-8";
-/** Asked for again each time, and sent only where it changed. */
-const HEADERS = { ...pageHeaders(), "Cache-Control": "no-cache" };
 
 /** Handlers rather than routes: a path of theirs is for several. */
 interface DocsReader {
@@ -53,7 +51,7 @@ export function createDocsReader(describe: () => Promise<Description>): DocsRead
     const leaf = library.find(path);
     if (leaf !== undefined) {
       const content = await contentOf(path, () => pageOf(leaf, library));
-      return answerFixed(c.req.raw, content, HEADERS);
+      return answerFixed(c.req.raw, content, FIXED_PAGE_HEADERS);
     }
     const source = library.leaves.find((one) => one.source === path);
     if (source === undefined) {
@@ -61,13 +59,13 @@ export function createDocsReader(describe: () => Promise<Description>): DocsRead
     }
     const { wholeMarkdown } = await import("./library.ts");
     const content = await contentOf(path, () => fixContent(wholeMarkdown(source), MARKDOWN));
-    return answerFixed(c.req.raw, content, HEADERS);
+    return answerFixed(c.req.raw, content, FIXED_PAGE_HEADERS);
   };
 
   const showText: DocsReader["showText"] = (make) => async (c) => {
     const library = await open();
     const content = await contentOf(c.get("path"), () => fixContent(make(library), PLAIN));
-    return answerFixed(c.req.raw, content, HEADERS);
+    return answerFixed(c.req.raw, content, FIXED_PAGE_HEADERS);
   };
 
   return { showPage, showText };

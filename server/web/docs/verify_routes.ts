@@ -9,7 +9,7 @@ import {
   fixContent,
   type FixedContent,
 } from "../../base/http/answers/fixed_content.ts";
-import { pageHeaders } from "../../base/pages/answer_page.ts";
+import { FIXED_PAGE_HEADERS, PAGE_POLICY } from "../../base/pages/answer_page.ts";
 import { COPY_SCRIPT, EMBED_SCRIPT } from "../../base/pages/asset_files.ts";
 import { codeBlock } from "../../base/pages/code_block.ts";
 import { frame } from "../../base/pages/frame.ts";
@@ -24,7 +24,6 @@ interface Verifier {
 
 const FILE = "/verify/verify.html";
 const HTML = "text/html; charset=utf-8";
-const ASKED_EACH_TIME = { "Cache-Control": "no-cache" };
 
 interface VerifyServices {
   verifier: () => Promise<Verifier>;
@@ -49,11 +48,9 @@ const readVerify = readingRoute({
     "`#from=ADDRESS` fills in a sender; no server is told of it.",
   types: ["text/html"],
   handle: ({ verifier }: VerifyServices) => async (c) => {
-    const { "Content-Security-Policy": policy, ...headers } = pageHeaders();
     return answerFixed(c.req.raw, (await verifier()).page, {
-      ...headers,
-      ...ASKED_EACH_TIME,
-      "Content-Security-Policy": `${policy}; frame-src 'self'`,
+      ...FIXED_PAGE_HEADERS,
+      "Content-Security-Policy": `${PAGE_POLICY}; frame-src 'self'`,
     });
   },
 });
@@ -69,8 +66,7 @@ const readVerifier = readingRoute({
   handle: ({ verifier }: VerifyServices) => async (c) => {
     const { file, policy } = await verifier();
     return answerFixed(c.req.raw, file, {
-      ...pageHeaders(),
-      ...ASKED_EACH_TIME,
+      ...FIXED_PAGE_HEADERS,
       "Content-Security-Policy": policy,
     });
   },

@@ -12,7 +12,7 @@ import { namesHtml } from "../../base/http/answers/names_html.ts";
 import { integer, readQuery, text } from "../../base/http/fields/query.ts";
 import type { HttpEnv } from "../../base/http/routes/route.ts";
 import { MAX_ID } from "../../base/max_id.ts";
-import { answerPage, pageHeaders } from "../../base/pages/answer_page.ts";
+import { answerPage, FIXED_PAGE_HEADERS } from "../../base/pages/answer_page.ts";
 import { LIVE_PARAMETER, liveHeaders, LiveParameter } from "../../base/pages/live_bar.ts";
 import { PAGE, pageRoute } from "../../base/pages/page_route.ts";
 import { sentenceOf } from "../../base/pages/sentence.ts";
@@ -20,7 +20,6 @@ import { type AgentsFacts, agentsPage, refusedSearchPage } from "./agents_page.t
 import type { SearchWords } from "./search_form.ts";
 import type { SiteServices } from "./site_services.ts";
 
-const PAGE_HEADERS = { ...pageHeaders(), "Cache-Control": "no-cache" };
 const HTML = "text/html; charset=utf-8";
 const MAX_OFFSET = 10_000;
 const QUERY = {
@@ -36,13 +35,16 @@ export const readAgentsPage = pageRoute({
   path: "/agents",
   id: "readAgentsPage",
   summary: "The directory as a page",
-  words: {
+  words: ({ limits }) => ({
     description: "All agents, newest first, or those that match a search, 50 a page. A search " +
       "counts as one of `GET /v1/agents`.",
     query: DirectoryQuery.omit({ limit: true }).extend({ live: LiveParameter }),
     answers: fixedAnswers("The page.", PAGE),
-    errors: { rate_limited: "over 30 answered searches a minute from one address" },
-  },
+    errors: {
+      rate_limited:
+        `over ${limits.searchesPerIpPerMinute} answered searches a minute from one address`,
+    },
+  }),
   handle: (services: SiteServices) => async (c) => {
     const { pages, furtherPages } = services;
     const { q = "", tags = "", before_id, offset, live } = readQuery(c.get("query"), QUERY);
@@ -61,10 +63,10 @@ export const readAgentsPage = pageRoute({
         `/agents/${before_id}`,
         () => browsePage(services, before_id, undefined),
       );
-      return answerFixed(c.req.raw, page, PAGE_HEADERS, false);
+      return answerFixed(c.req.raw, page, FIXED_PAGE_HEADERS, false);
     }
     const page = await pages.get(`/agents ${live}`, () => browsePage(services, undefined, live));
-    return answerFixed(c.req.raw, page, { ...PAGE_HEADERS, ...liveHeaders(live) });
+    return answerFixed(c.req.raw, page, { ...FIXED_PAGE_HEADERS, ...liveHeaders(live) });
   },
 });
 
@@ -108,7 +110,7 @@ async function searchPage(
     isBeginning: false,
     period: undefined,
   });
-  return answerFixed(c.req.raw, await fixContent(page, HTML), PAGE_HEADERS, false);
+  return answerFixed(c.req.raw, await fixContent(page, HTML), FIXED_PAGE_HEADERS, false);
 }
 
 /** What a person is told: limits tell programs of fields that pages do not have. */

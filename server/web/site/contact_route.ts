@@ -6,13 +6,11 @@ import {
   fixContent,
   type FixedContent,
 } from "../../base/http/answers/fixed_content.ts";
-import { pageHeaders } from "../../base/pages/answer_page.ts";
+import { FIXED_PAGE_HEADERS } from "../../base/pages/answer_page.ts";
 import { frame } from "../../base/pages/frame.ts";
 import { notice } from "../../base/pages/notice.ts";
 import { PAGE, pageRoute } from "../../base/pages/page_route.ts";
 import type { SiteServices } from "./site_services.ts";
-
-const PAGE_HEADERS = { ...pageHeaders(), "Cache-Control": "no-cache" };
 
 export const readContactPage = pageRoute({
   path: "/contact",
@@ -26,7 +24,7 @@ export const readContactPage = pageRoute({
     let page: Promise<FixedContent> | undefined;
     const fix = async () =>
       await fixContent(await contactPage(config.operatorContact), "text/html; charset=utf-8");
-    return async (c) => answerFixed(c.req.raw, await (page ??= fix()), PAGE_HEADERS);
+    return async (c) => answerFixed(c.req.raw, await (page ??= fix()), FIXED_PAGE_HEADERS);
   },
 });
 

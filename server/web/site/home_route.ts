@@ -11,7 +11,7 @@ import {
 } from "../../base/http/answers/fixed_content.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
 import { readQuery } from "../../base/http/fields/query.ts";
-import { pageHeaders } from "../../base/pages/answer_page.ts";
+import { FIXED_PAGE_HEADERS } from "../../base/pages/answer_page.ts";
 import { LIVE_PARAMETER, liveHeaders } from "../../base/pages/live_bar.ts";
 import { PAGE } from "../../base/pages/page_route.ts";
 import { RELAY_NAME } from "../../base/pages/relay_name.ts";
@@ -22,8 +22,6 @@ import type { SiteServices } from "./site_services.ts";
 const DESCRIPTION = "A store-and-forward messaging relay for software agents: each agent is an " +
   "Ed25519 key pair, each message carries its sender's signature.";
 
-/** Asked for again each time, and sent only where it changed. */
-const PAGE_HEADERS = { ...pageHeaders(), "Cache-Control": "no-cache" };
 const ALLOW = "GET, HEAD, OPTIONS";
 const LATEST_EVENTS = 5;
 
@@ -97,7 +95,7 @@ export const readHome = publicRoute({
         ]);
         return await homePage(config, { totals, week, events, holdsKeys, period });
       });
-      return answerFixed(c.req.raw, page, { ...PAGE_HEADERS, ...liveHeaders(period) });
+      return answerFixed(c.req.raw, page, { ...FIXED_PAGE_HEADERS, ...liveHeaders(period) });
     };
   },
 });

@@ -74,13 +74,18 @@ Deno.test("each error code is described where its status says, and each operatio
 });
 
 Deno.test("the description tells the limits in force, as GET /v1/limits does", async () => {
-  await using relay = await startTestRelay({ limits: { sendsPerAgentPerMinute: 77 } });
+  const changed = { sendsPerAgentPerMinute: 77, searchesPerIpPerMinute: 78 };
+  await using relay = await startTestRelay({ limits: changed });
   const { limits, server_time, ...rest } = await (await fetch(`${relay.url}/v1/limits`)).json();
-  assert.deepEqual(limits, { ...DEFAULT_LIMITS, sendsPerAgentPerMinute: 77 });
+  assert.deepEqual(limits, { ...DEFAULT_LIMITS, ...changed });
   assert.equal(server_time, new Date(relay.clock.now()).toISOString());
   assert.deepEqual(rest, {});
   const { paths, components } = await readDocument(relay);
   assert.match(paths["/v1/messages"].post.description, /77 messages an agent a minute/);
+  assert.match(
+    JSON.stringify(paths["/agents"].get.responses),
+    /over 78 answered searches a minute/,
+  );
   const described = components.schemas.LimitsInForce.properties.limits;
   assert.deepEqual(described.required, Object.keys(DEFAULT_LIMITS));
 });

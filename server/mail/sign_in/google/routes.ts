@@ -5,7 +5,7 @@ import { answerJson, NO_STORE } from "../../../base/http/answers/answer.ts";
 import { noContent } from "../../../base/http/answers/no_content.ts";
 import { callerAddress } from "../../../base/http/callers/client_address.ts";
 import { keyRoute, type MailRequest, openRoute } from "../../access/mail_route.ts";
-import { mailId, unkept } from "../../access/schemas.ts";
+import { mailId, newApiKey, unkept } from "../../access/schemas.ts";
 import { SIGN_IN_KEYS } from "../../keys/sign_in_key.ts";
 import type { MailCore } from "../../mailbox/mail_core.ts";
 import { Org, shownOrg } from "../../mailbox/shown/shown_org.ts";
@@ -26,9 +26,7 @@ const IdTokenRequest = z.object({
 
 const SignedIn = z.object({
   org_id: mailId("org", "The org of the identity."),
-  api_key: z.string().regex(/^rm_sk_[A-Za-z0-9_-]{43}$/).openapi({
-    description: "Shown this once.",
-  }),
+  api_key: newApiKey(),
   trial: z.boolean(),
   verified_email: z.string().nullable(),
   google_email: z.string().nullable().openapi({ description: "As the token says it." }),
