@@ -1,6 +1,5 @@
 /** Mail that comes in: how much, how its threads are read, and what it costs messaging. */
-import { MailWorker } from "../../server/mail/parsing/mail_worker.ts";
-import { startMailWorker } from "../../server/mail/parsing/start_mail_worker.ts";
+import { MailWorker, startMailWorker } from "../../server/mail/parsing/mail_worker.ts";
 import { registerAgents } from "../agents.ts";
 import { drive, httpRequest, type LoadedServer } from "../load.ts";
 import { inboundRequest, type MailBox, openMailBox, sampleMail } from "../mail_box.ts";

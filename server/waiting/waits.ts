@@ -3,9 +3,10 @@ import { Semaphore } from "../semaphore.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
+import type { StartTicker } from "../ticker.ts";
 import type { Head, MailboxKind } from "./mailbox_kind.ts";
 import { MailboxWaits } from "./mailbox_waits.ts";
-import { type StartTicker, Wake } from "./wake.ts";
+import { Wake } from "./wake.ts";
 import { markWakes } from "./wake_marks.ts";
 
 export interface WaitsOptions {

@@ -7,9 +7,10 @@ import type { FolderTable } from "./folder_rules.ts";
 export const SERVER_FOLDERS: FolderTable = {
   config: { imports: [], shows: ["loopback.ts", "mail.ts"] },
   http: { imports: [], shows: "*" },
+  workers: { imports: [], shows: "*" },
   storage: { imports: [], shows: "*" },
   blobs: {
-    imports: ["http", "storage"],
+    imports: ["http", "storage", "workers"],
     shows: ["blob_damaged.ts", "blobs.ts", "stored_bytes.ts"],
   },
   waiting: {
@@ -36,10 +37,11 @@ export const SERVER_FOLDERS: FolderTable = {
       "storage",
       "tool_server",
       "waiting",
+      "workers",
     ],
     shows: ["parsing/parse_mail.ts", "parsing/parsed_mail.ts", "parsing/parsed_patch.ts"],
   },
-  local: { imports: ["config", "http", "mail", "outgoing", "pages"], shows: [] },
+  local: { imports: ["config", "http", "mail", "outgoing", "pages", "workers"], shows: [] },
   idempotency: { imports: ["storage"], shows: "*" },
   outgoing: {
     imports: ["config", "http", "storage"],
@@ -57,7 +59,7 @@ export const SERVER_FOLDERS: FolderTable = {
     ],
   },
   agents: {
-    imports: ["description", "http", "mailboxes", "storage"],
+    imports: ["description", "http", "mailboxes", "storage", "workers"],
     shows: [
       "active_agents.ts",
       "authenticate.ts",

@@ -72,7 +72,7 @@ Deno.test("nothing that reads HTML is a module of the main thread", async () => 
   assert.deepEqual(ways.map(({ from, to }) => [from, to]).sort(), [
     ["server/local/captured_reader.ts", "server/local/read_mail.ts"],
     ["server/mail/composing/prove_dkim.ts", "server/mail/composing/compose_mail.ts"],
-    ["server/mail/parsing/worker_lane.ts", "server/mail/parsing/mail_jobs.ts"],
+    ["server/mail/parsing/mail_worker.ts", "server/mail/parsing/mail_jobs.ts"],
   ]);
 });
 

@@ -1,12 +1,15 @@
 /** A checker of mails over scripted DNS, with its real worker. */
 import { Buffer } from "node:buffer";
-import { AuthChecker } from "../../server/mail/auth/auth_checker.ts";
-import type { CheckerBounds } from "../../server/mail/auth/checker_bounds.ts";
+import {
+  AuthChecker,
+  type CheckerBounds,
+  startAuthWorker,
+} from "../../server/mail/auth/auth_checker.ts";
 import type { MailClient, SenderCheck } from "../../server/mail/auth/auth_messages.ts";
 import { createDnsClient } from "../../server/mail/auth/dns_client.ts";
 import type { LookupBounds } from "../../server/mail/auth/lookups.ts";
 import type { Party } from "../../server/mail/auth/next_check.ts";
-import { type StartAuthWorker, startAuthWorker } from "../../server/mail/auth/start_auth_worker.ts";
+import type { StartWorker } from "../../server/workers/start_worker.ts";
 import type { MailAuth } from "../../server/mail/records/message_record.ts";
 import { type ScriptedDns, type ScriptedRecords, startScriptedDns } from "./dns_server.ts";
 
@@ -30,8 +33,8 @@ export const CLIENT_IP = "192.0.2.1";
 export function startAuthRig(
   zone: Record<string, ScriptedRecords> = {},
   options: {
-    start?: StartAuthWorker;
-    bounds?: CheckerBounds;
+    start?: StartWorker;
+    bounds?: Partial<CheckerBounds>;
     lookups?: LookupBounds;
     now?: () => number;
     trustedSealers?: readonly string[];

@@ -2,12 +2,11 @@
 import type { Deps } from "../../deps.ts";
 import { logSparsely } from "../../log_sparsely.ts";
 import { startupNote } from "../../startup_notes.ts";
-import { AuthChecker } from "./auth_checker.ts";
+import { AuthChecker, startAuthWorker } from "./auth_checker.ts";
 import type { MailClient, SenderCheck } from "./auth_messages.ts";
 import { createDnsClient, type DnsServer } from "./dns_client.ts";
 import { UNCHECKED } from "./fixed_auth.ts";
 import type { Party } from "./next_check.ts";
-import { startAuthWorker } from "./start_auth_worker.ts";
 import { readSystemDns } from "./system_dns.ts";
 
 export interface Auth {

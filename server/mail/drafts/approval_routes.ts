@@ -19,7 +19,7 @@ import { linkExpired } from "../records/link_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
-import type { OutgoingWork } from "../sending/outgoing_work.ts";
+import type { MailWorker } from "../parsing/mail_worker.ts";
 import { isDraftToken, isTokenOf, linkToken } from "../sign_in/link_token.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
 import { answerHtml, shownPictures, writeShownHtml } from "./answer_html.ts";
@@ -35,7 +35,7 @@ export interface ApprovalRouteServices {
   sendDraft: SendDraft;
   inboxes: Inboxes;
   messages: Pick<Messages, "read">;
-  work: Pick<OutgoingWork, "preview">;
+  work: Pick<MailWorker, "preview">;
   /** Has the mails go that ask people. */
   wake(): void;
   blobs: Pick<Blobs, "read">;

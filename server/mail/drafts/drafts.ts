@@ -32,7 +32,7 @@ import { isMailId, makeMailId } from "../records/mail_id.ts";
 import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
 import { objectKey } from "../records/message_record.ts";
 import { joinNames } from "../reducing/removed_names.ts";
-import type { OutgoingWork } from "../sending/outgoing_work.ts";
+import type { MailWorker } from "../parsing/mail_worker.ts";
 import { refuseLargeBodies } from "../sending/read_bodies.ts";
 import {
   keepAnswer,
@@ -62,7 +62,7 @@ export interface DraftsServices {
   blobs: Omit<Blobs, "write">;
   written: WrittenBlobs;
   largeAnswers: LargeAnswers;
-  work: Pick<OutgoingWork, "reduce">;
+  work: Pick<MailWorker, "reduce">;
 }
 
 /** A draft that somebody wants kept. */

@@ -2,7 +2,7 @@
 import type { DraftRow, DraftTexts } from "../records/draft_record.ts";
 import type { InboxRecord } from "../records/inbox_record.ts";
 import { ownPictures } from "../reducing/reduced_addresses.ts";
-import type { OutgoingWork } from "../sending/outgoing_work.ts";
+import type { MailWorker } from "../parsing/mail_worker.ts";
 
 export interface HtmlToReduce {
   html: string | null;
@@ -25,7 +25,7 @@ export interface ReducedTexts {
 
 /** Reduces an HTML for a change that may be tried again: the same one is read once. */
 export function reducer(
-  work: Pick<OutgoingWork, "reduce">,
+  work: Pick<MailWorker, "reduce">,
   orgId: string,
 ): (asked: HtmlToReduce) => Promise<ReducedTexts> {
   let last: { key: string; html: string; result: ReducedTexts } | null = null;

@@ -19,7 +19,7 @@ import { type DraftRow, writerOf } from "../records/draft_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { hideRecipients } from "../sending/hide_recipients.ts";
 import { giveKeyed, type KeyedAnswers } from "../sending/keyed_answers.ts";
-import type { OutgoingWork } from "../sending/outgoing_work.ts";
+import type { MailWorker } from "../parsing/mail_worker.ts";
 import { refuseTrial } from "../sending/routes.ts";
 import { unknownObject } from "../unknown_object.ts";
 import { readDraftPage } from "./draft_pages.ts";
@@ -34,7 +34,7 @@ export interface DraftRouteServices {
   inboxes: Inboxes;
   messages: Pick<Messages, "read">;
   keyedAnswers: KeyedAnswers;
-  work: Pick<OutgoingWork, "read">;
+  work: Pick<MailWorker, "readRequest">;
   pages: ListPages;
   blobs: Pick<Blobs, "refuseWhenFull">;
   answers: AnswersInHand;
@@ -111,7 +111,7 @@ export function draftHandlers(services: DraftRouteServices) {
       const inbox = await inboxes.find(request, params["id"]!);
       const body = await request.bytes();
       const context = { limits, nowMs: now() };
-      const { request: asked } = await work.read("draft", body, context, false, org.id);
+      const { request: asked } = await work.readRequest("draft", body, context, false, org.id);
       await confirm(); // the worker may have been busy
       const { inReplyToMessageId } = asked;
       if (inReplyToMessageId !== null) await requireMessage(org.id, inbox.id, inReplyToMessageId);
@@ -146,7 +146,13 @@ export function draftHandlers(services: DraftRouteServices) {
       const row = await drafts.find(request, params["id"]!);
       const body = await request.bytes();
       const context = { limits, nowMs: now() };
-      const { request: changes } = await work.read("draft_changes", body, context, false, org.id);
+      const { request: changes } = await work.readRequest(
+        "draft_changes",
+        body,
+        context,
+        false,
+        org.id,
+      );
       await confirm();
       if (Object.keys(changes).length === 0) {
         return show(request, await drafts.whole(await asItGoesOut(row)), 200, false);

@@ -5,11 +5,11 @@ import type { KeyedCommit } from "../../idempotency/key_use.ts";
 import { mayRead } from "../access.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
+import type { MailWorker } from "../parsing/mail_worker.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { GivenKey, KeyedAnswer, KeyedAnswers } from "./keyed_answers.ts";
 import { hideRecipients } from "./hide_recipients.ts";
 import type { KeptAnswer } from "./large_answers.ts";
-import type { OutgoingWork } from "./outgoing_work.ts";
 import type { OutgoingKind, OutgoingRequests } from "./read_outgoing.ts";
 import type { Proposals } from "./proposals.ts";
 import type { MessageToSend, Sender } from "./sender.ts";
@@ -18,7 +18,7 @@ export interface AcceptanceServices {
   inboxes: Pick<Inboxes, "find">;
   sender: Sender;
   keyedAnswers: KeyedAnswers;
-  work: OutgoingWork;
+  work: Pick<MailWorker, "readRequest">;
   proposals: Proposals;
   limits: Limits;
   now: () => number;
@@ -58,7 +58,7 @@ export class Acceptance {
     const body = await given.body();
     const key = given.key();
     const context = { limits, nowMs: now() };
-    const asked = await work.read(kind, body, context, key !== null, caller.org.id);
+    const asked = await work.readRequest(kind, body, context, key !== null, caller.org.id);
     // The worker may have been busy: what the key may do, and the inbox lets, is asked again.
     await caller.confirm();
     const inbox = await inboxes.find(caller, inboxId);

@@ -3,21 +3,20 @@ import { logSparsely } from "../../log_sparsely.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
 import { WrittenBlobs } from "../mailboxes/written_blobs.ts";
 import type { MailCore, MailPart } from "../mail_core.ts";
-import { MailWorker } from "../parsing/mail_worker.ts";
-import { startMailWorker } from "../parsing/start_mail_worker.ts";
+import { MailWorker, startMailWorker } from "../parsing/mail_worker.ts";
 import type { Suppressions } from "../suppressions/suppressions.ts";
 import { Acceptance } from "./acceptance.ts";
 import { Answering } from "./answering.ts";
 import { CancelMessage } from "./cancel_message.ts";
 import { KeyedAnswers } from "./keyed_answers.ts";
 import { LargeAnswers } from "./large_answers.ts";
-import { OutgoingWork } from "./outgoing_work.ts";
 import { type Proposals, sendingHandlers } from "./routes.ts";
 import { Sender } from "./sender.ts";
 
 /** What messages, drafts and notices go out by. */
 export interface Outbound extends MailPart {
-  work: OutgoingWork;
+  /** Reads requests, composes and shows messages off the main thread, whatever their size. */
+  work: MailWorker;
   sender: Sender;
   /** What requests write their blobs by. */
   written: WrittenBlobs;
@@ -31,18 +30,16 @@ export function openOutbound(core: MailCore, suppressions: Suppressions): Outbou
   const { domain, deps: { config, log } } = core;
   const { dkim } = config.mail;
   // One of its own: mail of strangers may hold a worker for seconds, and this one gets the DKIM key.
-  const worker = new MailWorker({
+  const work = new MailWorker({
     start: config.onDeploy ? null : startMailWorker,
     onLoss: logSparsely(log, "mail_worker_lost"),
   });
-  const work = new OutgoingWork(worker);
   const written = new WrittenBlobs(core);
   const largeAnswers = new LargeAnswers({ ...core, written });
   const sender = new Sender({
     ...core,
     suppressions,
     work,
-    worker,
     written,
     largeAnswers,
     dkim: dkim === undefined ? null : { domain, ...dkim },
@@ -54,7 +51,7 @@ export function openOutbound(core: MailCore, suppressions: Suppressions): Outbou
     largeAnswers,
     keyedAnswers: new KeyedAnswers(core),
     compose: (mail, owner) => work.compose(mail, owner),
-    close: () => worker.close(),
+    close: () => work.close(),
   };
 }
 

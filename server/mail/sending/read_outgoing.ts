@@ -25,13 +25,15 @@ export interface OutgoingRequests {
 
 export type OutgoingKind = keyof OutgoingRequests;
 
+export interface ReadRequest<K extends OutgoingKind> {
+  request: OutgoingRequests[K];
+  /** Of the body, where it was asked for. */
+  fingerprint: string | null;
+}
+
 /** Plain data, so that a worker can hand it over. */
 export type ReadOutcome<K extends OutgoingKind> =
-  | {
-    request: OutgoingRequests[K];
-    /** Of the body, where it was asked for. */
-    fingerprint: string | null;
-  }
+  | ReadRequest<K>
   | { refused: { code: ErrorCode; message: string } };
 
 const READERS: {

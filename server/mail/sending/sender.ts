@@ -41,7 +41,6 @@ import type { Suppressions } from "../suppressions/suppressions.ts";
 import { fitOutbound } from "./fit_outbound.ts";
 import { keepAnswer, type KeptAnswer, keptBytes, type LargeAnswers } from "./large_answers.ts";
 import { refuseLoop } from "./loop_limit.ts";
-import type { OutgoingWork } from "./outgoing_work.ts";
 import type { SendRequest } from "./read_send.ts";
 import { takeRecipientRoom } from "./recipient_room.ts";
 
@@ -82,9 +81,8 @@ export interface SenderServices {
   largeAnswers: LargeAnswers;
   outgoing: Pick<OutgoingQueue, "wake">;
   suppressions: Pick<Suppressions, "among">;
-  work: OutgoingWork;
-  /** Reads back what was composed; not the worker that reads mail of strangers. */
-  worker: Pick<MailWorker, "read">;
+  /** Composes, and reads back what was composed; not the worker that reads mail of strangers. */
+  work: Pick<MailWorker, "compose" | "read">;
   /** Of all inboxes, lowercased. */
   domain: string;
   dkim: DkimKey | null;
@@ -199,7 +197,7 @@ export class Sender {
     message: MessageToSend,
     addresses: readonly string[],
   ): Promise<{ message: NewMessage; rest: Uint8Array; written: BlobRef[] }> {
-    const { store, random, work, worker, limits, written, domain, dkim } = this.services;
+    const { store, random, work, limits, written, domain, dkim } = this.services;
     const nowMs = store.now();
     const from: MailAddress = {
       name: inbox.displayName,
@@ -223,7 +221,7 @@ export class Sender {
       boundary: random(BOUNDARY_BYTES).toHex(),
       dkim,
     }, org.id);
-    const { facts, ...texts } = await worker.read(raw, {
+    const { facts, ...texts } = await work.read(raw, {
       envelopeFrom: from.address,
       limits: { parts: limits.mailParts, depth: limits.mailDepth },
       given: { text: message.text, html: message.html },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "../../../tests/support/seeded_fast_check.ts";
+import fc from "../../tests/support/seeded_fast_check.ts";
 import { FairLine, type LinedJob } from "./fair_line.ts";
 
 const bounds = { jobs: 4, bytes: 100, ownerJobs: 3, ownerBytes: 60 };
