@@ -71,7 +71,7 @@ const BOUNDS: LaneBounds = {
   idleMs: MINUTE_MS,
   silenceMs: Infinity,
 };
-const MAX_REST_MS = 10 * MINUTE_MS;
+const MAX_REST_MS = MINUTE_MS;
 /**
  * How often a worker is looked at. Looks are counted in place of time: in a pause of the whole process
  * no time goes by, and what the worker says meanwhile is heard before it is found to be late.
