@@ -5,8 +5,8 @@
  */
 import { BoundedMap } from "../bounded_map.ts";
 import { MINUTE_MS } from "../time_units.ts";
-import { copyInTurns } from "./copy_in_turns.ts";
 import { FairLine, type LineBounds, type LinedJob } from "./fair_line.ts";
+import { runCopied } from "./run_copied.ts";
 import {
   failedBy,
   type JobEnd,
@@ -133,10 +133,7 @@ export class JobWorkers<Job extends { raw: Uint8Array }, Step, Result> {
     const timeMs = this.#timeMsOf(owner);
     try {
       if (lane.isUsable) {
-        // A copy: the caller keeps its bytes, and a view may have a larger buffer.
-        const raw = await copyInTurns(job.raw);
-        const transfer = [raw.buffer];
-        const end = await lane.run({ ...job, raw }, { timeMs, transfer, onWord: onStep });
+        const end = await runCopied(lane, job, { timeMs, onWord: onStep });
         if (end.type !== "no_worker") return end;
       }
       return await this.#doHere(job, timeMs, onStep);

@@ -2,7 +2,7 @@
  * Has mails checked by a worker (docs/adr/0039): a stranger's bytes never hold the main thread, and
  * whatever becomes of the worker, each mail gets a result.
  */
-import { copyInTurns } from "../../workers/copy_in_turns.ts";
+import { runCopied } from "../../workers/run_copied.ts";
 import { workerOf } from "../../workers/start_worker.ts";
 import { type LaneServices, WorkerLane } from "../../workers/worker_lane.ts";
 import {
@@ -169,11 +169,9 @@ export class AuthChecker {
 
   async #run(check: Check): Promise<void> {
     const { now, onLoss, trustedSealers = [] } = this.#options;
-    const { client } = check;
-    const raw = await copyInTurns(check.raw);
-    const end = await this.#lane.run({ raw, client, nowMs: now(), trustedSealers }, {
+    const { raw, client } = check;
+    const end = await runCopied(this.#lane, { raw, client, nowMs: now(), trustedSealers }, {
       timeMs: this.#bounds.checkMs,
-      transfer: [raw.buffer],
       onWord: (word, say) => this.#hear(check, word, say),
     });
     this.#underWay.delete(check);
