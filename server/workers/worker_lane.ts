@@ -56,7 +56,10 @@ export interface LaneBounds {
   startMs: number;
   /** No worker is started so long after a start that failed; twice as long after each further one. */
   restMs: number;
-  /** A worker that has had nothing to do for so long is ended: large jobs leave it with much memory. */
+  /**
+   * A worker that has had nothing to do for so long is ended: large jobs leave it with much memory. A new
+   * one holds the main thread for 10 to 50 ms, and takes up to half a second of another.
+   */
   idleMs: number;
   /**
    * Given where a worker does several jobs at a time: it is ended when it does not answer for so long,
@@ -141,6 +144,7 @@ export class WorkerLane<Job, Result, Word = never, Answer = never> {
     const id = this.#ids++;
     if (this.#jobs.size === 0) this.#quietMs = 0;
     this.#jobs.set(id, { ...options, job, end });
+    this.#watch();
     if (this.#isReady) this.#post(id);
     return promise;
   }
@@ -228,6 +232,7 @@ export class WorkerLane<Job, Result, Word = never, Answer = never> {
       if (this.#quietMs > startMs) this.#lose(new Error("the worker did not start in time"));
     } else if (this.#jobs.size === 0) {
       if (this.#quietMs > idleMs) this.#end({ type: "lost" });
+      else if (idleMs === Infinity) this.#stopWatching();
     } else if (this.#quietMs > silenceMs) this.#lose(new Error("the worker does not answer"));
     else {
       for (const [id, job] of this.#jobs) {

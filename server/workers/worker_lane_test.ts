@@ -238,6 +238,22 @@ Deno.test("WorkerLane ends a worker that has had nothing to do for a minute, and
   lane.close();
 });
 
+Deno.test("WorkerLane keeps a worker that is not to be ended for want of jobs, and looks at it with the next one", async () => {
+  const { lane, workers, looked, run, ready, pass, end } = heldLane({
+    bounds: { idleMs: Infinity },
+  });
+  const first = run("a");
+  ready();
+  end("A");
+  await first;
+  pass(LOOK_MS);
+  assert.equal(looked(), 0);
+  const late = run("b", 1_000);
+  pass(1_250);
+  assert.deepEqual([await late, workers[0]!.isTerminated], [{ type: "timed_out" }, true]);
+  lane.close();
+});
+
 Deno.test("WorkerLane.rest() has no worker started for a while", async () => {
   const { lane, run, pass, looked, workers } = heldLane();
   lane.rest();

@@ -68,7 +68,7 @@ export class SignatureVerifier {
     const { bounds = BOUNDS, ...services } = options;
     this.#options = options;
     this.#bounds = bounds;
-    this.#lane = new WorkerLane(services);
+    this.#lane = new WorkerLane({ ...services, bounds: { idleMs: Infinity } });
   }
 
   /** Whether a signature of 64 bytes over a text is valid by the strict rule (docs/adr/0002). */

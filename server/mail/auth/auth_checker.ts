@@ -91,7 +91,7 @@ export class AuthChecker {
       start,
       onLoss,
       startTicker,
-      bounds: { silenceMs: 10_000 },
+      bounds: { silenceMs: 10_000, idleMs: Infinity },
       onStray(word, say) {
         // Given up meanwhile, and the worker still waits for DNS.
         if (word.kind === "lookup") say({ question: word.question, answer: { code: "ETIMEOUT" } });
