@@ -72,7 +72,7 @@ Deno.test("nothing that reads HTML is a module of the main thread", async () => 
   assert.deepEqual(ways.map(({ from, to }) => [from, to]).sort(), [
     ["server/web/dev/captured_reader.ts", "server/web/dev/read_mail.ts"],
     ["server/mail/composing/prove_dkim.ts", "server/mail/composing/compose_mail.ts"],
-    ["server/mail/worker/job_runner.ts", "server/mail/worker/mail_jobs.ts"],
+    ["server/mail/worker/mail_worker.ts", "server/mail/worker/mail_jobs.ts"],
   ]);
 });
 
