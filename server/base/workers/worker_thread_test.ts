@@ -1,44 +1,40 @@
+// Over 300 lines: the life of a worker and its end, case by case.
 import assert from "node:assert/strict";
 import { heldWorkers } from "../../../tests/support/held_workers.ts";
 import { LOOK_MS, WorkerThread, type WorkerThreadOptions } from "./worker_thread.ts";
 
 /** A worker of jobs and results in words. */
-function heldThread(options: Partial<WorkerThreadOptions<string, string>> = {}) {
+function heldHost(options: Partial<WorkerThreadOptions<string, string>> = {}) {
   const held = heldWorkers<string, string, string, string>();
-  const thread = new WorkerThread<string, string, string, string>({ ...held.services, ...options });
-  const run = (job: string, timeMs = 1_000) => thread.run(job, { timeMs });
+  const host = new WorkerThread<string, string, string, string>({ ...held.services, ...options });
+  const run = (job: string, timeMs = 1_000) => host.run(job, { timeMs });
   const told = (worker?: number) => held.jobs(worker).map(({ job }) => job);
-  return { ...held, thread, run, told };
+  return { ...held, host, run, told };
 }
 
 const result = (text: string) => ({ type: "result", result: text });
 const several = { bounds: { silenceMs: 3_000 } };
 
 Deno.test("WorkerThread starts its worker with the first job, and gives it jobs once it is ready", async () => {
-  const { thread, workers, run, told, ready, say } = heldThread();
-  assert.deepEqual([thread.isUsable, thread.isStarted, workers.length], [true, false, 0]);
+  const { host, workers, run, told, ready, say } = heldHost();
+  assert.deepEqual([host.isUsable, host.isStarted, workers.length], [true, false, 0]);
   const ends = [run("a"), run("b")];
-  assert.deepEqual([thread.isStarted, thread.isReady, workers.length, told()], [
-    true,
-    false,
-    1,
-    [],
-  ]);
+  assert.deepEqual([host.isStarted, host.isReady, workers.length, told()], [true, false, 1, []]);
   ready();
   ready(); // said twice it is heard once
-  assert.deepEqual([thread.isReady, told()], [true, ["a", "b"]]);
+  assert.deepEqual([host.isReady, told()], [true, ["a", "b"]]);
   ends.push(run("c"));
   for (const [id, text] of [[2, "C"], [0, "A"], [1, "B"]] as const) say({ id, result: text });
   assert.deepEqual(await Promise.all(ends), ["A", "B", "C"].map(result));
-  thread.close();
+  host.close();
 });
 
 Deno.test("WorkerThread.run() gives buffers away and hears what is said of a job, before its end and after", async () => {
   const strays: string[] = [];
-  const { thread, workers, ready, say } = heldThread({ onStray: (word) => void strays.push(word) });
+  const { host, workers, ready, say } = heldHost({ onStray: (word) => void strays.push(word) });
   const words: string[] = [];
   const { buffer } = new Uint8Array(3);
-  const end = thread.run("a", {
+  const end = host.run("a", {
     timeMs: 1_000,
     transfer: [buffer],
     onWord(word, answer) {
@@ -54,13 +50,13 @@ Deno.test("WorkerThread.run() gives buffers away and hears what is said of a job
   say({ id: 0, result: "late" });
   assert.deepEqual(await end, { type: "failed", reason: "TypeError" });
   assert.deepEqual([words, strays, workers[0]!.posted.at(-1)], [["x"], ["late"], { word: "x!" }]);
-  thread.close();
+  host.close();
 });
 
 Deno.test("WorkerThread gives no worker an answer to the question of another", () => {
   const answers: ((answer: string) => void)[] = [];
-  const { thread, workers, ready, say, die, run } = heldThread();
-  thread.run("a", { timeMs: 1_000, onWord: (_, answer) => void answers.push(answer) });
+  const { host, workers, ready, say, die, run } = heldHost();
+  host.run("a", { timeMs: 1_000, onWord: (_, answer) => void answers.push(answer) });
   ready();
   say({ id: 0, word: "x" });
   die(new Error("gone"));
@@ -71,18 +67,18 @@ Deno.test("WorkerThread gives no worker an answer to the question of another", (
     id: 1,
     job: "b",
   }]]);
-  thread.close();
+  host.close();
 });
 
 Deno.test("WorkerThread tells of a worker that dies with jobs in it, and the next job has another at once", async () => {
-  const { thread, workers, losses, looked, run, told, ready, die, say } = heldThread();
+  const { host, workers, losses, looked, run, told, ready, die, say } = heldHost();
   const lost = [run("a"), run("b")];
   ready();
   const failure = new Error("gone");
   die(failure);
   die(failure);
   assert.deepEqual(await Promise.all(lost), [{ type: "lost" }, { type: "lost" }]);
-  assert.deepEqual([losses, workers[0]!.isTerminated, thread.isStarted, looked()], [
+  assert.deepEqual([losses, workers[0]!.isTerminated, host.isStarted, looked()], [
     [failure],
     true,
     false,
@@ -94,15 +90,15 @@ Deno.test("WorkerThread tells of a worker that dies with jobs in it, and the nex
   assert.deepEqual(told(1), ["c"]);
   say({ id: 2, result: "C" }, 1);
   assert.deepEqual(await next, result("C"));
-  thread.close();
+  host.close();
 });
 
 Deno.test("WorkerThread starts none for a while after a start that failed, longer each time until a job ends", async () => {
-  const { thread, workers, losses, looked, run, ready, die, say, pass } = heldThread();
+  const { host, workers, losses, looked, run, ready, die, say, pass } = heldHost();
   const restsMs: number[] = [];
   const restMs = () => {
     let restedMs = 0;
-    for (; !thread.isUsable; restedMs += LOOK_MS) pass(LOOK_MS);
+    for (; !host.isUsable; restedMs += LOOK_MS) pass(LOOK_MS);
     assert.equal(looked(), 0);
     return restedMs;
   };
@@ -127,7 +123,7 @@ Deno.test("WorkerThread starts none for a while after a start that failed, longe
   say({ id: 9, result: "A" });
   assert.deepEqual(await good, result("A"));
   die(new Error("gone"));
-  assert.ok(thread.isUsable, "a worker that had started is started again at once");
+  assert.ok(host.isUsable, "a worker that had started is started again at once");
   run("a");
   die(new Error("no modules"));
   assert.equal(restMs(), 10_000);
@@ -135,18 +131,18 @@ Deno.test("WorkerThread starts none for a while after a start that failed, longe
 
 Deno.test("WorkerThread goes on without a worker where none can be started, or none exists", async () => {
   const refusal = new Error("no workers here");
-  const { thread, losses, run } = heldThread({
+  const { host, losses, run } = heldHost({
     start: () => {
       throw refusal;
     },
   });
-  assert.deepEqual([await run("a"), losses, thread.isUsable], [
+  assert.deepEqual([await run("a"), losses, host.isUsable], [
     { type: "no_worker" },
     [refusal],
     false,
   ]);
-  const without = heldThread({ start: null });
-  assert.deepEqual([await without.run("a"), without.losses, without.thread.isUsable], [
+  const without = heldHost({ start: null });
+  assert.deepEqual([await without.run("a"), without.losses, without.host.isUsable], [
     { type: "no_worker" },
     [],
     false,
@@ -154,12 +150,12 @@ Deno.test("WorkerThread goes on without a worker where none can be started, or n
 });
 
 Deno.test("WorkerThread ends the worker of a job whose time is over, counted from when it has it", async () => {
-  const { thread, workers, losses, run, ready, pass, end, told } = heldThread();
+  const { host, workers, losses, run, ready, pass, end, told } = heldHost();
   const late = run("a", 1_000);
   pass(5_000);
   ready();
   pass(1_000);
-  assert.ok(thread.isStarted);
+  assert.ok(host.isStarted);
   pass(LOOK_MS);
   assert.deepEqual([await late, workers[0]!.isTerminated, losses], [
     { type: "timed_out" },
@@ -171,22 +167,22 @@ Deno.test("WorkerThread ends the worker of a job whose time is over, counted fro
   pass(750);
   end("B", 1);
   assert.deepEqual([await next, told(1)], [result("B"), ["b"]]);
-  thread.close();
+  host.close();
 });
 
 Deno.test("WorkerThread does not take a pause of the whole process for the time of a job", async () => {
-  const { thread, run, ready, pass, end } = heldThread();
+  const { host, run, ready, pass, end } = heldHost();
   const job = run("a", 1_000);
   ready();
   pass(LOOK_MS); // a timer that was due fires once, however long ago that was
   end("A");
   assert.deepEqual(await job, result("A"));
-  thread.close();
+  host.close();
 });
 
 Deno.test("WorkerThread with several jobs at a time gives up one alone, and asks whether the worker is there", async () => {
   const strays: string[] = [];
-  const { workers, losses, run, ready, pass, say } = heldThread({
+  const { workers, losses, run, ready, pass, say } = heldHost({
     ...several,
     onStray: (word) => void strays.push(word),
   });
@@ -209,7 +205,7 @@ Deno.test("WorkerThread with several jobs at a time gives up one alone, and asks
 });
 
 Deno.test("WorkerThread does not take a worker for silent that had nothing to say", async () => {
-  const { thread, losses, run, ready, pass, end } = heldThread(several);
+  const { host, losses, run, ready, pass, end } = heldHost(several);
   const first = run("a");
   ready();
   end("A");
@@ -219,11 +215,11 @@ Deno.test("WorkerThread does not take a worker for silent that had nothing to sa
   pass(2_750);
   end("B");
   assert.deepEqual([await second, losses], [result("B"), []]);
-  thread.close();
+  host.close();
 });
 
 Deno.test("WorkerThread ends a worker that has had nothing to do for a minute, and starts another", async () => {
-  const { thread, workers, losses, looked, run, ready, pass, end } = heldThread();
+  const { host, workers, losses, looked, run, ready, pass, end } = heldHost();
   for (let i = 0; i < 2; i++) {
     const job = run("a");
     if (i === 0) ready();
@@ -240,11 +236,11 @@ Deno.test("WorkerThread ends a worker that has had nothing to do for a minute, a
   ready(1);
   end("B", 1);
   assert.deepEqual(await next, result("B"));
-  thread.close();
+  host.close();
 });
 
 Deno.test("WorkerThread keeps a worker that is not to be ended for want of jobs, and looks at it with the next one", async () => {
-  const { thread, workers, looked, run, ready, pass, end } = heldThread({
+  const { host, workers, looked, run, ready, pass, end } = heldHost({
     bounds: { idleMs: Infinity },
   });
   const first = run("a");
@@ -256,27 +252,27 @@ Deno.test("WorkerThread keeps a worker that is not to be ended for want of jobs,
   const late = run("b", 1_000);
   pass(1_250);
   assert.deepEqual([await late, workers[0]!.isTerminated], [{ type: "timed_out" }, true]);
-  thread.close();
+  host.close();
 });
 
 Deno.test("WorkerThread.rest() has no worker started for a while", async () => {
-  const { thread, run, pass, looked, workers } = heldThread();
-  thread.rest();
+  const { host, run, pass, looked, workers } = heldHost();
+  host.rest();
   pass(9_750);
   assert.deepEqual([await run("a"), workers.length], [{ type: "no_worker" }, 0]);
   pass(LOOK_MS);
   run("a");
   assert.equal(workers.length, 1);
-  thread.rest();
-  thread.close();
+  host.rest();
+  host.close();
   assert.equal(looked(), 0);
 });
 
 Deno.test("WorkerThread.run() fails a job that cannot be handed over, by the error's name alone", async () => {
   const held = heldWorkers<string, string>();
-  const { thread, ready, end } = {
+  const { host, ready, end } = {
     ...held,
-    thread: new WorkerThread<unknown, string>({
+    host: new WorkerThread<unknown, string>({
       ...held.services,
       start(events) {
         const worker = held.services.start(events);
@@ -288,29 +284,26 @@ Deno.test("WorkerThread.run() fails a job that cannot be handed over, by the err
       },
     }),
   };
-  const ends = [
-    thread.run(() => "a function", { timeMs: 1_000 }),
-    thread.run("b", { timeMs: 1_000 }),
-  ];
+  const ends = [host.run(() => "a function", { timeMs: 1_000 }), host.run("b", { timeMs: 1_000 })];
   ready();
   end("B");
   assert.deepEqual(await Promise.all(ends), [
     { type: "failed", reason: "DataCloneError" },
     result("B"),
   ]);
-  thread.close();
+  host.close();
 });
 
 Deno.test("WorkerThread.close() ends the worker and all its jobs, and takes no more", async () => {
   for (const isReady of [false, true]) {
-    const { thread, workers, losses, looked, run, ready } = heldThread();
+    const { host, workers, losses, looked, run, ready } = heldHost();
     const jobs = [run("a"), run("b")];
     if (isReady) ready();
-    thread.close();
-    thread.close();
+    host.close();
+    host.close();
     assert.deepEqual(await Promise.all(jobs), [{ type: "closed" }, { type: "closed" }]);
     assert.deepEqual(await run("c"), { type: "closed" });
-    thread.start();
+    host.start();
     assert.deepEqual([workers.length, workers[0]!.isTerminated, looked(), losses], [
       1,
       true,
