@@ -1,6 +1,5 @@
 /** Mail that comes in: how much, how its threads are read, and what it costs messaging. */
-import { MailWorker } from "../../server/mail/worker/mail_worker.ts";
-import { startMailWorker } from "../../server/mail/worker/start_mail_worker.ts";
+import { MailWorker, startMailWorker } from "../../server/mail/worker/mail_worker.ts";
 import { registerAgents } from "../agents.ts";
 import { drive, httpRequest, type LoadedServer } from "../load.ts";
 import { inboundRequest, type MailBox, openMailBox, sampleMail } from "../mail_box.ts";

@@ -43,7 +43,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "timestamp.ts",
             ],
           },
-          workers: { shows: ["open_worker.ts"] },
           bounds: {
             imports: [".", "time"],
             shows: ["bounded_map.ts", "rate_window.ts", "semaphore.ts", "wait_queue.ts"],
@@ -167,6 +166,16 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               },
             },
           },
+          workers: {
+            imports: ["bounds", "time"],
+            shows: [
+              "job_workers.ts",
+              "run_copied.ts",
+              "serve_jobs.ts",
+              "start_worker.ts",
+              "worker_thread.ts",
+            ],
+          },
           idempotency: { imports: [".", "storage"], shows: "*" },
           parts: {
             imports: [".", "config", "http", "mailer", "storage", "time"],
@@ -214,7 +223,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             shows: ["key_ring.ts", "open_resealing.ts", "reseal.ts", "sealed_rows.ts"],
           },
           waiting: {
-            imports: ["bounds", "parts", "storage"],
+            imports: ["bounds", "parts", "storage", "time"],
             shows: ["mailbox_kind.ts", "mailbox_waits.ts", "part.ts", "waiter.ts", "waits.ts"],
           },
           pages: { imports: [".", "description", "http"], shows: "*" },
@@ -365,10 +374,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             },
           },
           webhooks: { imports: ["access"] },
-          worker: {
-            imports: ["composing", "reading"],
-            shows: ["compose_worker.ts", "mail_worker.ts", "start_mail_worker.ts"],
-          },
+          worker: { imports: ["composing", "reading"], shows: ["mail_worker.ts"] },
           core: {
             imports: ["access", "records", "worker"],
             shows: ["mail_base.ts", "mailboxes.ts", "storage_quota.ts", "written_blobs.ts"],

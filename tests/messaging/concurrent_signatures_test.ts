@@ -1,10 +1,7 @@
 /** Signed requests that come together: their signatures are verified in a worker. */
 import assert from "node:assert/strict";
-import {
-  type StartWorker,
-  startWorker,
-  type VerificationWorker,
-} from "../../server/messaging/agents/verification/start_worker.ts";
+import type { RunningWorker, StartWorker } from "../../server/base/workers/start_worker.ts";
+import { startVerificationWorker } from "../../server/messaging/agents/verification/signature_verifier.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { spawnRelay } from "../support/spawn_relay.ts";
 import { registerAgents, type Target, type TestAgent, toBytes } from "../support/test_agent.ts";
@@ -16,23 +13,23 @@ const TOGETHER = 48;
 /** The real worker, seen at work. */
 function seenWorker() {
   const seen = { isReady: false, batches: 0, signatures: 0 };
-  const running: { worker?: VerificationWorker } = {};
+  const running: { worker?: RunningWorker } = {};
   const start: StartWorker = (events) => {
-    const worker = startWorker({
+    const worker = startVerificationWorker({
       ...events,
-      ready() {
-        events.ready();
-        seen.isReady = true;
+      message(message) {
+        events.message(message);
+        if (message === "ready") seen.isReady = true;
       },
     });
     running.worker = worker;
     return {
-      ...worker,
-      post(batch) {
+      postMessage(message, transfer) {
         seen.batches++;
-        seen.signatures += batch.length / 3;
-        worker.post(batch);
+        seen.signatures += (message as { job: string[] }).job.length / 3;
+        worker.postMessage(message, transfer);
       },
+      terminate: () => worker.terminate(),
     };
   };
   return { start, seen, running };
@@ -94,7 +91,7 @@ Deno.test("no send is lost when the verification worker dies among them", async 
   const [alice, bob] = await registerAgents(relay, "alice", "bob_1");
   await sendUntil(() => seen.isReady, alice, bob, relay);
   const rounds = [1, 2, 3].map(() => sendTogether(alice, bob, relay));
-  running.worker!.post(null as never); // what it cannot read ends it
+  running.worker!.postMessage(null, []); // what it cannot read ends it
   await Promise.all(rounds);
   await sendUntil(() => relay.logged.length > 0, alice, bob, relay);
   await sendTogether(alice, bob, relay);

@@ -5,8 +5,8 @@ import { type Config, parseConfig } from "../../server/base/config/config.ts";
 import type { Deps } from "../../server/base/parts/deps.ts";
 import { type DatabaseProbe, HEALTH_ROUTES } from "../../server/process/health.ts";
 import { mount } from "../../server/base/description/declaration.ts";
-import { type BodyReader, createBodyReader } from "../../server/base/http/bodies/body_reader.ts";
 import { readPageFile } from "../../server/base/pages/asset_route.ts";
+import { type BodyReader, createBodyReader } from "../../server/base/http/bodies/body_reader.ts";
 import { bindingsOf, type Route } from "../../server/base/http/routes/route.ts";
 import { startTestServer } from "./test_server.ts";
 
@@ -16,7 +16,7 @@ export interface AppServer extends AsyncDisposable {
   logged: { event: string; fields: Record<string, unknown> }[];
 }
 
-/** Serves createApp over the routes, with those of health and of pages' files, until it is disposed of. */
+/** Serves createApp over the routes, those of health and of the files of pages, until it is disposed of. */
 export async function startApp(
   routes: readonly Route[],
   options: {
@@ -39,11 +39,16 @@ export async function startApp(
   };
   const { isDatabaseAlive = () => Promise.resolve(true), bodies = createBodyReader() } = options;
   const { limits } = deps.config;
-  const service = [
-    ...mount(HEALTH_ROUTES, { limits, clock: () => ({ state: "steady" }), isDatabaseAlive }),
-    ...mount([readPageFile], { limits }),
-  ];
-  const app = createApp({ deps, routes: [...service, ...routes], bodies });
+  const health = mount(HEALTH_ROUTES, {
+    limits,
+    clock: () => ({ state: "steady" }),
+    isDatabaseAlive,
+  });
+  const app = createApp({
+    deps,
+    routes: [...health, ...mount([readPageFile], { limits }), ...routes],
+    bodies,
+  });
   const server = startTestServer((request, info) => app.fetch(request, bindingsOf(info)));
   return {
     port: server.port,

@@ -1,7 +1,11 @@
 /** A checker of mails over scripted DNS, with its real worker. */
 import { Buffer } from "node:buffer";
-import { AuthChecker } from "../../server/mail/receiving/sender_checks/auth_checker.ts";
-import type { CheckerBounds } from "../../server/mail/receiving/sender_checks/checker_bounds.ts";
+import type { StartWorker } from "../../server/base/workers/start_worker.ts";
+import {
+  AuthChecker,
+  type CheckerBounds,
+  startAuthWorker,
+} from "../../server/mail/receiving/sender_checks/auth_checker.ts";
 import type {
   MailClient,
   SenderCheck,
@@ -9,10 +13,6 @@ import type {
 import { createDnsClient } from "../../server/mail/receiving/sender_checks/dns_client.ts";
 import type { LookupBounds } from "../../server/mail/receiving/sender_checks/lookups.ts";
 import type { Party } from "../../server/mail/receiving/sender_checks/next_check.ts";
-import {
-  type StartAuthWorker,
-  startAuthWorker,
-} from "../../server/mail/receiving/sender_checks/start_auth_worker.ts";
 import type { MailAuth } from "../../server/mail/records/message_record.ts";
 import { type ScriptedDns, type ScriptedRecords, startScriptedDns } from "./dns_server.ts";
 
@@ -36,8 +36,8 @@ export const CLIENT_IP = "192.0.2.1";
 export function startAuthRig(
   zone: Record<string, ScriptedRecords> = {},
   options: {
-    start?: StartAuthWorker;
-    bounds?: CheckerBounds;
+    start?: StartWorker;
+    bounds?: Partial<CheckerBounds>;
     lookups?: LookupBounds;
     now?: () => number;
     trustedSealers?: readonly string[];

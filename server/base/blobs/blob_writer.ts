@@ -2,17 +2,9 @@
  * Writes many small files in a worker: those of one folder that wait together are one message, and
  * are flushed together. Each step of a file by itself would hand it to another thread and back.
  */
-import type { WriterMessage } from "./blob_writer_program.ts";
-import type { RunningBlobWriter, StartBlobWriter } from "./start_blob_writer.ts";
-import type { FileToWrite } from "./write_batch.ts";
-
-export interface BlobWriterOptions {
-  start: StartBlobWriter;
-  /** Told when the worker could not be started, or died. */
-  onLoss: (failure: unknown) => void;
-  /** Calls back once, unless cancelled by the function it returns. */
-  after?: (delayMs: number, callback: () => void) => () => void;
-}
+import { type StartWorker, workerOf } from "../workers/start_worker.ts";
+import { WorkerThread, type WorkerThreadServices } from "../workers/worker_thread.ts";
+import type { FilesOfFolder, FileToWrite, WriteFailure } from "./write_batch.ts";
 
 /** The worker is not there any more: whether the file was written is not known. */
 export class WriterLost extends Error {}
@@ -24,29 +16,41 @@ interface WaitingFile {
 }
 
 const FILES_A_BATCH = 32;
-/** Of a batch, and of a start: a disk that takes longer is waited for by the main thread's own writes. */
+/** Of a batch: a disk that takes longer is waited for by the main thread's own writes. */
 const PATIENCE_MS = 30_000;
-const IDLE_MS = 60_000;
-/** Starts that fail in a row until no more are tried. */
-const STARTS = 3;
+
+/**
+ * Starts its worker, which may read and write below one folder, and nothing else.
+ * @param root of all blobs
+ */
+export function blobWriterIn(root: string): StartWorker {
+  return workerOf(new URL("./blob_writer_program.ts", import.meta.url), {
+    name: "blobs",
+    permissions: {
+      read: [root],
+      write: [root],
+      env: false,
+      ffi: false,
+      import: false,
+      net: false,
+      run: false,
+      sys: false,
+    },
+  });
+}
 
 export class BlobWriter {
-  readonly #after: NonNullable<BlobWriterOptions["after"]>;
+  readonly #worker: WorkerThread<FilesOfFolder, (WriteFailure | null)[]>;
   #waiting: WaitingFile[] = [];
-  #underWay: WaitingFile[] = [];
-  #worker: RunningBlobWriter | null = null;
-  #isReady = false;
-  #failedStarts = 0;
-  #isClosed = false;
-  #cancelTimer: () => void = () => {};
+  #isWriting = false;
 
-  constructor(private readonly options: BlobWriterOptions) {
-    this.#after = options.after ?? startTimer;
+  constructor(private readonly services: WorkerThreadServices) {
+    this.#worker = new WorkerThread(services);
   }
 
   /** Whether write() is to be called. */
   get isUsable(): boolean {
-    return !this.#isClosed && this.#failedStarts < STARTS;
+    return this.#worker.isUsable;
   }
 
   /**
@@ -55,7 +59,6 @@ export class BlobWriter {
    * @throws WriterLost, and what the system says
    */
   write(folder: string, file: FileToWrite): Promise<void> {
-    if (!this.isUsable) return Promise.reject(new WriterLost("no writer is running"));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const end = (failure: Error | null) => failure === null ? resolve() : reject(failure);
     this.#waiting.push({ folder, file, end });
@@ -65,72 +68,31 @@ export class BlobWriter {
 
   /** Ends the worker; what waits is lost. */
   close(): void {
-    this.#isClosed = true;
-    this.#drop(new WriterLost("the writer is closed"));
+    this.#worker.close();
   }
 
-  #next(): void {
-    if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
-    if (this.#worker === null) return this.#start();
-    if (!this.#isReady) return;
+  async #next(): Promise<void> {
+    if (this.#isWriting || this.#waiting.length === 0) return;
     const { folder } = this.#waiting[0]!;
     const batch = this.#waiting.filter((one) => one.folder === folder).slice(0, FILES_A_BATCH);
     this.#waiting = this.#waiting.filter((one) => !batch.includes(one));
-    this.#underWay = batch;
-    this.#patience("the blob writer took too long");
-    this.#worker.post({ folder, files: batch.map(({ file }) => file) });
-  }
-
-  #start(): void {
-    let worker: RunningBlobWriter | null = null;
-    const isCurrent = () => worker !== null && this.#worker === worker;
-    try {
-      worker = this.options.start({
-        message: (message) => isCurrent() && this.#take(message),
-        died: (failure) => isCurrent() && this.#lose(failure),
-      });
-    } catch (error) {
-      return this.#lose(error);
-    }
-    this.#worker = worker;
-    this.#patience("the blob writer did not start in time");
-  }
-
-  #take(message: WriterMessage): void {
-    this.#cancelTimer();
-    if (message === "ready") {
-      this.#isReady = true;
-      this.#failedStarts = 0;
-    } else {
-      const ended = this.#underWay.splice(0);
-      for (const [i, { end }] of ended.entries()) {
-        const failure = message[i]!;
-        end(failure === null ? null : errorOf(failure));
+    this.#isWriting = true;
+    const files = batch.map(({ file }) => file);
+    const transfer = files.map(({ bytes }) => bytes.buffer);
+    const end = await this.#worker.run({ folder, files }, { timeMs: PATIENCE_MS, transfer });
+    this.#isWriting = false;
+    if (end.type === "result") {
+      this.#next();
+      for (const [i, { end: tell }] of batch.entries()) {
+        const failure = end.result[i]!;
+        tell(failure === null ? null : errorOf(failure));
       }
+      return;
     }
-    this.#next();
-    if (this.#underWay.length > 0) return;
-    this.#cancelTimer = this.#after(IDLE_MS, () => this.#drop(new WriterLost("idle")));
-  }
-
-  #patience(message: string): void {
-    this.#cancelTimer();
-    this.#cancelTimer = this.#after(PATIENCE_MS, () => this.#lose(new Error(message)));
-  }
-
-  #lose(failure: unknown): void {
-    if (!this.#isReady) this.#failedStarts++;
-    this.options.onLoss(failure);
-    this.#drop(new WriterLost("the writer was lost"));
-  }
-
-  /** Nobody is kept waiting: who is told so writes by itself. */
-  #drop(told: WriterLost): void {
-    this.#cancelTimer();
-    this.#worker?.terminate();
-    this.#worker = null;
-    this.#isReady = false;
-    for (const { end } of [...this.#underWay.splice(0), ...this.#waiting.splice(0)]) end(told);
+    // Nobody is kept waiting: who is told so writes by itself.
+    const lost = new WriterLost(`the writer was lost: ${end.type}`);
+    if (end.type === "timed_out") this.services.onLoss(lost);
+    for (const { end: tell } of [...batch, ...this.#waiting.splice(0)]) tell(lost);
   }
 }
 
@@ -139,10 +101,4 @@ function errorOf({ name, message }: { name: string; message: string }): Error {
   const known = (Deno.errors as Record<string, new (message: string) => Error>)[name];
   if (known !== undefined) return new known(message);
   return Object.assign(new Error(message), { name });
-}
-
-function startTimer(delayMs: number, callback: () => void): () => void {
-  const timer = setTimeout(callback, delayMs);
-  Deno.unrefTimer(timer);
-  return () => clearTimeout(timer);
 }

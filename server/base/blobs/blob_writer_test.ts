@@ -1,100 +1,79 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { BlobWriter, type BlobWriterOptions, WriterLost } from "./blob_writer.ts";
-import type { PostedBatch } from "./blob_writer_program.ts";
-import { type BlobWriterEvents, blobWriterIn } from "./start_blob_writer.ts";
+import { heldWorkers, settle } from "../../../tests/support/held_workers.ts";
+import { BlobWriter, blobWriterIn, WriterLost } from "./blob_writer.ts";
+import type { FilesOfFolder, WriteFailure } from "./write_batch.ts";
 
-/** Workers that answer when the test says so, and timers by hand. */
-function heldWriter(options: Partial<BlobWriterOptions> = {}) {
-  const workers: { events: BlobWriterEvents; batches: PostedBatch[]; isTerminated: boolean }[] = [];
-  const timers: { delayMs: number; callback: () => void }[] = [];
-  const losses: unknown[] = [];
-  const writer = new BlobWriter({
-    start(events) {
-      const made = { events, batches: [] as PostedBatch[], isTerminated: false };
-      workers.push(made);
-      return {
-        post: (batch) => void made.batches.push(batch),
-        terminate: () => void (made.isTerminated = true),
-      };
-    },
-    onLoss: (failure) => losses.push(failure),
-    after(delayMs, callback) {
-      const timer = { delayMs, callback };
-      timers.push(timer);
-      return () => void (timers.includes(timer) && timers.splice(timers.indexOf(timer), 1));
-    },
-    ...options,
-  });
+function heldWriter() {
+  const held = heldWorkers<FilesOfFolder, (WriteFailure | null)[]>();
+  const writer = new BlobWriter(held.services);
   const write = (name: string, folder = "/f") =>
     writer.write(folder, {
       path: `${folder}/${name}`,
       temporaryPath: `${folder}/${name}.tmp`,
       bytes: new Uint8Array([1]),
     });
-  const batchNames = (at = 0) =>
-    workers[at]!.batches.map(({ files }) => files.map(({ path }) => path.split("/").at(-1)));
-  return { writer, workers, timers, losses, write, batchNames };
+  const batches = (worker?: number) =>
+    held.jobs(worker).map(({ job }) => job.files.map(({ path }) => path.split("/").at(-1)));
+  const end = async (...failures: (WriteFailure | null)[]) => {
+    held.end(failures);
+    await settle();
+  };
+  return { ...held, writer, write, batches, end };
 }
 
 Deno.test("BlobWriter writes what waits together in one batch, of one folder, at most 32", async () => {
-  const { writer, workers, timers, write, batchNames } = heldWriter();
-  const first = write("a");
-  const others = [write("b"), write("x", "/g"), write("c")];
-  const { events } = workers[0]!;
-  assert.deepEqual(batchNames(), []);
-  events.message("ready");
-  assert.deepEqual(batchNames(), [["a", "b", "c"]]);
-  const many = Array.from({ length: 40 }, (_, i) => write(`m${i}`, "/g"));
-  events.message([null, { name: "NotFound", message: "gone" }, null]);
+  const { writer, workers, write, ready, end, batches } = heldWriter();
+  const first = write("first");
+  ready();
+  const ends = ["a", "b", "c"].map((name) => write(name));
+  const other = write("x", "/g");
+  assert.deepEqual(batches(), [["first"]]);
+  await end(null);
   await first;
-  await assert.rejects(others[0]!, Deno.errors.NotFound);
-  await others[2];
-  assert.deepEqual([batchNames()[1]![0], batchNames()[1]!.length], ["x", 32]);
-  events.message(Array.from({ length: 32 }, () => null));
-  assert.equal(batchNames()[2]!.length, 9);
-  events.message(Array.from({ length: 9 }, () => null));
-  await Promise.all([others[1], ...many]);
-  assert.deepEqual(timers.map(({ delayMs }) => delayMs), [60_000]);
-  timers[0]!.callback();
-  assert.ok(workers[0]!.isTerminated);
+  assert.deepEqual(batches(), [["first"], ["a", "b", "c"]]);
+  assert.equal(workers[0]!.transferred.length, 4);
+  const many = Array.from({ length: 40 }, (_, i) => write(`m${i}`, "/g"));
+  const refused = assert.rejects(ends[1]!, Deno.errors.NotFound);
+  await end(null, { name: "NotFound", message: "gone" }, null);
+  await Promise.all([refused, ends[0], ends[2]]);
+  assert.deepEqual([batches()[2]![0], batches()[2]!.length], ["x", 32]);
+  await end(...Array.from({ length: 32 }, () => null));
+  assert.equal(batches()[3]!.length, 9);
+  await end(...Array.from({ length: 9 }, () => null));
+  await Promise.all([other, ...many]);
   writer.close();
 });
 
-Deno.test("BlobWriter keeps nobody waiting for a worker that is gone, and starts another", async () => {
-  const { writer, workers, timers, losses, write } = heldWriter();
-  const cutOff = [write("a"), write("b", "/g")];
-  workers[0]!.events.message("ready");
-  workers[0]!.events.died(new Error("gone"));
-  for (const one of cutOff) await assert.rejects(one, WriterLost);
-  const slow = write("c");
-  workers[1]!.events.message("ready");
-  assert.deepEqual(timers.map(({ delayMs }) => delayMs), [30_000]);
-  timers[0]!.callback();
-  await assert.rejects(slow, WriterLost);
-  workers[1]!.events.message([null]); // too late
+Deno.test("BlobWriter keeps nobody waiting for a worker that is gone or late, and starts another", async () => {
+  const { writer, workers, losses, write, ready, die, pass } = heldWriter();
+  const lost = (...files: Promise<void>[]) =>
+    Promise.all(files.map((file) => assert.rejects(file, WriterLost)));
+  const cutOff = lost(write("a"), write("b", "/g"));
+  ready();
+  die(new Error("gone"));
+  await cutOff;
+  const slow = lost(write("c"), write("d", "/g"));
+  ready(1);
+  pass(30_000);
+  assert.equal(losses.length, 1);
+  pass(250);
+  await slow;
   assert.deepEqual([workers.map(({ isTerminated }) => isTerminated), losses.length], [
     [true, true],
     2,
   ]);
-  const closed = write("d");
+  const unstarted = lost(write("e"));
+  die(new Error("no modules"));
+  await unstarted;
+  assert.equal(writer.isUsable, false);
+  pass(10_000);
+  assert.equal(writer.isUsable, true);
+  const closed = lost(write("f"), write("g"));
   writer.close();
-  await assert.rejects(closed, WriterLost);
-  await assert.rejects(write("e"), WriterLost);
-  assert.equal(workers.length, 3);
-});
-
-Deno.test("BlobWriter tries three starts that fail in a row", async () => {
-  const { writer, write, losses } = heldWriter({
-    start: () => {
-      throw new Error("no workers here");
-    },
-  });
-  for (let i = 0; i < 3; i++) {
-    assert.ok(writer.isUsable);
-    await assert.rejects(write("a"), WriterLost);
-  }
-  assert.deepEqual([writer.isUsable, losses.length], [false, 3]);
+  await closed;
+  await lost(write("h"));
+  assert.deepEqual([workers.length, writer.isUsable], [4, false]);
 });
 
 Deno.test("BlobWriter writes in a real worker, which reaches its folder alone", async () => {

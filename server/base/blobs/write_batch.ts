@@ -7,6 +7,12 @@ export interface FileToWrite {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** What the writer is given at one time. */
+export interface FilesOfFolder {
+  folder: string;
+  files: FileToWrite[];
+}
+
 /** Why a file was not written, as it can leave a worker. */
 export interface WriteFailure {
   name: string;

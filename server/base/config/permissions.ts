@@ -32,8 +32,8 @@ export const ENV_FILE = ".env";
 const DNS_PORT = 53;
 
 /**
- * Folders of the modules of the mail worker, from the project's: those of a worker, unlike the
- * relay's own, take the right to read them (docs/adr/0027). It holds the program alone, no data.
+ * Folders of the modules of the workers of mail, from the project's: those of a worker, unlike the
+ * relay's own, take the right to read them (docs/adr/0027). They hold the program alone, no data.
  */
 export const WORKER_MODULES: readonly string[] = ["server", "toolkit"];
 

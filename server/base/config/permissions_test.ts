@@ -11,6 +11,13 @@ function given(env: Environment, name: string): string[] | undefined {
   return flag?.slice(flag.indexOf("=") + 1).split(",");
 }
 
+const WORKER_PROGRAMS = [
+  "base/blobs/blob_writer_program.ts",
+  "mail/receiving/sender_checks/auth_worker.ts",
+  "mail/worker/mail_worker_program.ts",
+  "web/dev/read_program.ts",
+];
+
 Deno.test("permissionFlags() without settings: the listener, .env and the data folder", () => {
   assert.deepEqual(permissionFlags({}), [
     "--no-prompt",
@@ -90,7 +97,7 @@ Deno.test("permissionFlags() leaves the mail area's hosts out while it is off", 
   assert.deepEqual(given(env, "net"), ["127.0.0.1:8000"]);
 });
 
-Deno.test("permissionFlags() reads the modules of the mail worker where mail is on", async () => {
+Deno.test("permissionFlags() reads the modules of the workers where mail is on, and no more", async () => {
   const on = {
     RELAY_SMTP_URL: "smtp://mail.example",
     RELAY_MAIL_FROM: "relay@example.org",
@@ -98,12 +105,10 @@ Deno.test("permissionFlags() reads the modules of the mail worker where mail is 
   };
   assert.deepEqual(given(on, "read"), [".env", "data", ...WORKER_MODULES, "/etc/resolv.conf"]);
   assert.deepEqual(given({ ...on, RELAY_MAIL_DOMAIN: "" }, "read"), [".env", "data"]);
-  const program = fileURLToPath(
-    new URL("../../mail/worker/mail_worker_program.ts", import.meta.url),
-  );
   const root = fileURLToPath(new URL("../../../", import.meta.url));
-  const needed = await modulesOf(program);
-  assert.ok(needed.includes(program));
+  const programs = WORKER_PROGRAMS.map((program) => `${root}server/${program}`);
+  const needed = (await Promise.all(programs.map(modulesOf))).flat();
+  for (const program of programs) assert.ok(needed.includes(program), program);
   const folders = WORKER_MODULES.map((folder) => `${root}${folder}/`);
   assert.deepEqual(
     needed.filter((module) => !folders.some((folder) => module.startsWith(folder))),

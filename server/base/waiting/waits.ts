@@ -3,9 +3,10 @@ import { Semaphore } from "../bounds/semaphore.ts";
 import type { GroupCommit } from "../storage/commits/group_commit.ts";
 import type { RecordCache } from "../storage/commits/record_cache.ts";
 import type { Store } from "../storage/rows/store.ts";
+import type { StartTicker } from "../time/ticker.ts";
 import type { Head, MailboxKind } from "./mailbox_kind.ts";
 import { MailboxWaits } from "./mailbox_waits.ts";
-import { type StartTicker, Wake } from "./wake.ts";
+import { Wake } from "./wake.ts";
 import { markWakes } from "./wake_marks.ts";
 
 export interface WaitsOptions {

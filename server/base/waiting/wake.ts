@@ -5,15 +5,13 @@
  */
 import type { RecordCache } from "../storage/commits/record_cache.ts";
 import type { Store } from "../storage/rows/store.ts";
+import { startIntervalTicker, type StartTicker } from "../time/ticker.ts";
 import type { Head, MailboxKind } from "./mailbox_kind.ts";
 import { MailboxSweeps } from "./mailbox_sweeps.ts";
 import type { MailboxWaits } from "./mailbox_waits.ts";
 import { MarkWatch } from "./mark_watch.ts";
 import { Pause } from "./pause.ts";
 import { ALL_SHARDS } from "./wake_marks.ts";
-
-/** Calls back about every `everyMs` until the function it returns is called. */
-export type StartTicker = (tick: () => void, everyMs: number) => () => void;
 
 export interface WakeOptions<R, H extends Head> {
   store: Store;
@@ -26,7 +24,6 @@ export interface WakeOptions<R, H extends Head> {
   startTicker?: StartTicker;
 }
 
-const TICK_MS = 1_000;
 /** Every so many ticks all waited mailboxes are looked at, whatever the marks say. */
 const TICKS_OF_A_ROUND = 10;
 /** Mailboxes that are woken before others have their turn: each waiter reads at once. */
@@ -58,7 +55,7 @@ export class Wake<R, H extends Head> {
   begin(): void {
     if (this.#stopTicker !== null || this.#closed) return;
     this.#ticks = 0;
-    this.#stopTicker = this.#startTicker(() => this.#tick(), TICK_MS);
+    this.#stopTicker = this.#startTicker(() => this.#tick());
     this.#others?.sweeps.begin();
     this.#others?.marks.begin();
   }
@@ -105,10 +102,4 @@ export class Wake<R, H extends Head> {
     }
     this.#isAnnouncing = false;
   }
-}
-
-function startIntervalTicker(tick: () => void, everyMs: number): () => void {
-  const timer = setInterval(tick, everyMs);
-  Deno.unrefTimer(timer);
-  return () => clearInterval(timer);
 }

@@ -13,7 +13,7 @@ import { linkExpired } from "../records/link_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { SEND_ERRORS } from "../sending/schemas.ts";
-import type { ComposeWorker } from "../worker/compose_worker.ts";
+import type { MailWorker } from "../worker/mail_worker.ts";
 import { isDraftToken, isTokenOf, linkToken } from "../notices/link_token.ts";
 import { answerHtml, shownPictures, writeShownHtml } from "./answer_html.ts";
 import { answerDraft, answerGone, answerRejected, answerSent } from "./approval_page.ts";
@@ -22,7 +22,7 @@ import { draftChanged, sendDraft, type SendDraftServices } from "./send_draft.ts
 import { WRITTEN } from "./send_route.ts";
 
 interface ApprovalServices extends SendDraftServices {
-  work: ComposeWorker;
+  work: Pick<MailWorker, "preview">;
 }
 
 const page = (description: string) => ({

@@ -25,7 +25,7 @@ import { isMailId, makeMailId } from "../records/mail_id.ts";
 import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
 import { objectKey } from "../records/message_record.ts";
 import { joinNames } from "../composing/reducing/removed_names.ts";
-import type { ComposeWorker } from "../worker/compose_worker.ts";
+import type { MailWorker } from "../worker/mail_worker.ts";
 import { refuseLargeBodies } from "../composing/requests/read_bodies.ts";
 import {
   keepAnswer,
@@ -49,7 +49,7 @@ import {
 export interface DraftsServices extends MailCore {
   written: WrittenBlobs;
   largeAnswers: LargeAnswers;
-  work: ComposeWorker;
+  work: Pick<MailWorker, "reduce">;
 }
 
 /** A draft that somebody wants kept. */

@@ -15,13 +15,13 @@ import { rangeBehind } from "../mailbox/messages/messages.ts";
 import { draftKey, type DraftRow } from "../records/draft_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { addresses, AttachmentToSend } from "../sending/schemas.ts";
-import type { ComposeWorker } from "../worker/compose_worker.ts";
+import type { MailWorker } from "../worker/mail_worker.ts";
 import type { Drafts, WholeDraft } from "./drafts.ts";
 import { NO_DRAFT, sendMailDraft, WRITTEN } from "./send_route.ts";
 
 interface DraftServices extends MailCore {
   drafts: Drafts;
-  work: ComposeWorker;
+  work: Pick<MailWorker, "readRequest">;
 }
 
 const text = z.string().nullable().optional();
@@ -102,7 +102,7 @@ const createMailDraft = keyRoute({
     const inbox = await inboxes.find(request, params["id"]!);
     const body = await request.bytes();
     const context = { limits, nowMs: now() };
-    const { request: asked } = await work.read("draft", body, context, false, org.id);
+    const { request: asked } = await work.readRequest("draft", body, context, false, org.id);
     await confirm(); // the worker may have been busy
     const { inReplyToMessageId } = asked;
     if (inReplyToMessageId !== null) {
@@ -207,7 +207,13 @@ const updateMailDraft = keyRoute({
     const row = await drafts.find(request, params["id"]!);
     const body = await request.bytes();
     const context = { limits, nowMs: now() };
-    const { request: changes } = await work.read("draft_changes", body, context, false, org.id);
+    const { request: changes } = await work.readRequest(
+      "draft_changes",
+      body,
+      context,
+      false,
+      org.id,
+    );
     await confirm();
     if (Object.keys(changes).length === 0) {
       const whole = await drafts.whole(await drafts.asItGoesOut(row));

@@ -8,7 +8,7 @@ import type { GivenKey, KeyedAnswer, KeyedAnswers } from "../mailbox/answers/key
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { hideRecipients } from "./hide_recipients.ts";
 import type { KeptAnswer } from "../mailbox/answers/large_answers.ts";
-import type { ComposeWorker } from "../worker/compose_worker.ts";
+import type { MailWorker } from "../worker/mail_worker.ts";
 import type { SendBodies, SendBodyKind } from "../composing/requests/read_send_body.ts";
 import type { MessageToSend, Sender } from "./sender.ts";
 
@@ -27,7 +27,7 @@ export type Propose = (
 export interface AcceptanceServices extends MailCore {
   sender: Sender;
   keyedAnswers: KeyedAnswers;
-  work: ComposeWorker;
+  work: Pick<MailWorker, "readRequest">;
   /** What becomes of a message that a person has to approve first. */
   propose: Propose;
 }
@@ -66,7 +66,7 @@ export class Acceptance {
     const body = await given.body();
     const key = given.key();
     const context = { limits, nowMs: now() };
-    const asked = await work.read(kind, body, context, key !== null, caller.org.id);
+    const asked = await work.readRequest(kind, body, context, key !== null, caller.org.id);
     // The worker may have been busy: what the key may do, and the inbox lets, is asked again.
     await caller.confirm();
     const inbox = await inboxes.find(caller, inboxId);

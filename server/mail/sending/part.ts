@@ -5,20 +5,19 @@ import type { MailToCompose } from "../composing/compose_mail.ts";
 import { WrittenBlobs } from "../core/written_blobs.ts";
 import type { Part } from "../../base/parts/part.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
-import { MailWorker } from "../worker/mail_worker.ts";
-import { startMailWorker } from "../worker/start_mail_worker.ts";
+import { MailWorker, startMailWorker } from "../worker/mail_worker.ts";
 import type { Suppressions } from "../mailbox/suppressions/suppressions.ts";
 import { Acceptance, type Propose } from "./acceptance.ts";
 import { Answering } from "./answering.ts";
 import { KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
 import { LargeAnswers } from "../mailbox/answers/large_answers.ts";
-import { ComposeWorker } from "../worker/compose_worker.ts";
 import { ANSWERING_ROUTES, SEND_ROUTES } from "./routes.ts";
 import { Sender } from "./sender.ts";
 
 /** What messages, drafts and notices go out by. */
 export interface SenderPart extends Part {
-  work: ComposeWorker;
+  /** Reads requests, composes and shows messages off the main thread, whatever their size. */
+  work: MailWorker;
   sender: Sender;
   /** What requests write their blobs by. */
   written: WrittenBlobs;
@@ -32,18 +31,16 @@ export function openSender(core: MailCore, suppressions: Suppressions): SenderPa
   const { domain, deps: { config, log } } = core;
   const { dkim } = config.mail;
   // One of its own: mail of strangers may hold a worker for seconds, and this one gets the DKIM key.
-  const worker = new MailWorker({
+  const work = new MailWorker({
     start: config.onDeploy ? null : startMailWorker,
     onLoss: logSparsely(log, "mail_worker_lost"),
   });
-  const work = new ComposeWorker(worker);
   const written = new WrittenBlobs(core);
   const largeAnswers = new LargeAnswers({ ...core, written });
   const sender = new Sender({
     ...core,
     suppressions,
     work,
-    worker,
     written,
     largeAnswers,
     dkim: dkim === undefined ? null : { domain, ...dkim },
@@ -55,7 +52,7 @@ export function openSender(core: MailCore, suppressions: Suppressions): SenderPa
     largeAnswers,
     keyedAnswers: new KeyedAnswers(core),
     compose: (mail, owner) => work.compose(mail, owner),
-    close: () => worker.close(),
+    close: () => work.close(),
   };
 }
 

@@ -48,7 +48,6 @@ import {
   type LargeAnswers,
 } from "../mailbox/answers/large_answers.ts";
 import { refuseLoop } from "./loop_limit.ts";
-import type { ComposeWorker } from "../worker/compose_worker.ts";
 import type { SendRequest } from "../composing/requests/read_send.ts";
 import { takeRecipientQuota } from "./recipient_quota.ts";
 
@@ -82,9 +81,8 @@ export interface SenderServices extends MailCore {
   written: WrittenBlobs;
   largeAnswers: LargeAnswers;
   suppressions: Suppressions;
-  work: ComposeWorker;
-  /** Reads back what was composed; not the worker that reads mail of strangers. */
-  worker: MailWorker;
+  /** Composes, and reads back what was composed; not the worker that reads mail of strangers. */
+  work: Pick<MailWorker, "compose" | "read">;
   dkim: DkimKey | null;
 }
 
@@ -197,7 +195,7 @@ export class Sender {
     message: MessageToSend,
     addresses: readonly string[],
   ): Promise<{ message: NewMessage; rest: Uint8Array; written: BlobRef[] }> {
-    const { store, random, work, worker, limits, written, domain, dkim } = this.services;
+    const { store, random, work, limits, written, domain, dkim } = this.services;
     const nowMs = store.now();
     const from: MailAddress = {
       name: inbox.displayName,
@@ -221,7 +219,7 @@ export class Sender {
       boundary: random(BOUNDARY_BYTES).toHex(),
       dkim,
     }, org.id);
-    const { facts, ...texts } = await worker.read(raw, {
+    const { facts, ...texts } = await work.read(raw, {
       envelopeFrom: from.address,
       limits: { parts: limits.mailParts, depth: limits.mailDepth },
       given: { text: message.text, html: message.html },

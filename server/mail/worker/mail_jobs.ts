@@ -1,4 +1,5 @@
 /** What the mail worker does: a table of kinds of jobs, each a generator over the bytes of a message. */
+import type { JobSteps } from "../../base/workers/job_workers.ts";
 import { composeInSlices, type MailToCompose } from "../composing/compose_mail.ts";
 import type { DsnRecipient } from "../reading/reports/dsn.ts";
 import { readReport } from "../reading/reports/read_report.ts";
@@ -65,9 +66,7 @@ export interface MailJob<K extends MailJobKind> {
   run: (
     raw: Uint8Array,
     input: MailJobs[K]["input"],
-  ) =>
-    | Generator<MailJobs[K]["step"] | null, MailJobs[K]["result"]>
-    | AsyncGenerator<MailJobs[K]["step"] | null, MailJobs[K]["result"]>;
+  ) => JobSteps<MailJobs[K]["step"], MailJobs[K]["result"]>;
   /** Buffers of a result that move to the main thread in place of being copied. */
   buffersOf: (result: MailJobs[K]["result"]) => ArrayBuffer[];
 }
@@ -140,12 +139,10 @@ export interface PostedJob {
   input: unknown;
 }
 
-/** What comes back: once that it takes jobs, then of each job its steps and its end. */
-export type WorkerMessage =
-  | { type: "ready" }
-  | { type: "step"; step: unknown }
-  | { type: "result"; result: unknown }
-  | { type: "failed"; reason: string };
+/** What a job does, whichever it is. */
+export function stepsOf({ kind, raw, input }: PostedJob): JobSteps<ParsedPatch, unknown> {
+  return MAIL_JOBS[kind].run(raw, input as never);
+}
 
 /** A patch without texts that would hold up who gets it. */
 function shortPatch(patch: ParsedPatch): ParsedPatch {

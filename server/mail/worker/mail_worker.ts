@@ -1,93 +1,63 @@
 /**
- * Reads mail off the main thread: one worker or more, one job at a time each, so many seconds a job. A
- * message that takes longer, or ends the worker, is given with what was read; the next one has a
- * worker of its own. Owners of jobs take turns (docs/adr/0027).
+ * Reads and composes mail off the main thread (base/workers/job_workers.ts). A message that takes
+ * longer than its time, or ends the worker, is given as far as it was read (docs/adr/0027, 0038).
  */
 import { RelayError } from "../../base/errors.ts";
+import {
+  JobWorkers,
+  type JobWorkersOptions,
+  type QueuedEnd,
+} from "../../base/workers/job_workers.ts";
+import { workerOf } from "../../base/workers/start_worker.ts";
 import type { DsnRecipient } from "../reading/reports/dsn.ts";
 import type { DraftPreview } from "../composing/reducing/preview_draft.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
-import type { ReadOutcome, SendBodyKind } from "../composing/requests/read_send_body.ts";
+import type { ReadRequest, SendBodyKind } from "../composing/requests/read_send_body.ts";
 import type { ReadingContext } from "../composing/requests/read_send.ts";
 import type { OwnPicture } from "../composing/reducing/reduced_addresses.ts";
 import type { ReducedHtml } from "../composing/reducing/reduce_html.ts";
-import { MINUTE_MS } from "../../base/time/time_units.ts";
 import { encodeTexts } from "../reading/parsed/encoded_texts.ts";
-import { FairQueue, type FairQueueBounds, type QueuedJob } from "./fair_queue.ts";
-import { type JobTimeBounds, JobTimes } from "./job_times.ts";
-import type { MailJobKind, MailJobs } from "./mail_jobs.ts";
+import type { MailJobKind, MailJobs, PostedJob } from "./mail_jobs.ts";
 import type { ParseContext } from "../reading/parsed/parsed_mail.ts";
-import { applyPatch, emptyParsedMail } from "../reading/parsed/parsed_patch.ts";
+import { applyPatch, emptyParsedMail, type ParsedPatch } from "../reading/parsed/parsed_patch.ts";
 import type { ListedAttachment, ReadAttachment } from "../reading/mime/read_attachment.ts";
 import type { ReadMailResult } from "../reading/read_mail.ts";
 import type { WalkLimits } from "../reading/mime/walk_parts.ts";
-import {
-  type JobEnd,
-  JobRunner,
-  type JobRunnerBounds,
-  type JobRunnerServices,
-  type RunnerJob,
-} from "./job_runner.ts";
 
-export interface MailWorkerOptions extends Pick<JobRunnerServices, "start" | "onLoss"> {
-  /** How many jobs are done at once, each in a worker of its own; one unless given. */
-  workers?: number;
-  bounds?: Partial<MailWorkerBounds>;
-  after?: JobRunnerServices["after"];
-  now?: () => number;
-}
+export type MailWorkerOptions = Omit<JobWorkersOptions<PostedJob, ParsedPatch, unknown>, "here">;
 
-export type MailWorkerBounds = FairQueueBounds & JobTimeBounds & JobRunnerBounds;
+const NO_BYTES = new Uint8Array();
 
-const MIB = 1024 * 1024;
-
-const BOUNDS: MailWorkerBounds = {
-  jobMs: 5_000,
-  shortJobMs: 1_000,
-  shortForMs: 10 * MINUTE_MS,
-  startMs: 10_000,
-  jobs: 512,
-  bytes: 128 * MIB,
-  ownerJobs: 128,
-  ownerBytes: 64 * MIB,
-  starts: 3,
-  idleMs: 60_000,
-};
-
-/** A job and who waits for it. */
-interface WaitingJob extends RunnerJob, QueuedJob {
-  end: (end: JobEnd) => void;
-}
+/** Starts its worker, with no permission at all. */
+export const startMailWorker = workerOf(
+  new URL("./mail_worker_program.ts", import.meta.url),
+  { name: "mail" },
+);
 
 export class MailWorker {
-  readonly #queue: FairQueue<WaitingJob>;
-  readonly #times: JobTimes;
-  readonly #runners: readonly JobRunner[];
-  #isClosed = false;
+  readonly #workers: JobWorkers<PostedJob, ParsedPatch, unknown>;
 
-  constructor({ start, onLoss, workers = 1, ...options }: MailWorkerOptions) {
-    const bounds = { ...BOUNDS, ...options.bounds };
-    const { after = startTimer, now = () => performance.now() } = options;
-    this.#queue = new FairQueue(bounds);
-    this.#times = new JobTimes(bounds, now);
-    this.#runners = Array.from(
-      // Without workers two jobs at once would have the main thread in slices twice as long.
-      { length: start === null ? 1 : workers },
-      () => new JobRunner({ start, onLoss, after, now }, bounds),
-    );
+  constructor(private readonly options: MailWorkerOptions) {
+    this.#workers = new JobWorkers({
+      ...options,
+      async here(job) {
+        const { stepsOf } = await import("./mail_jobs.ts");
+        return stepsOf(job);
+      },
+    });
   }
 
   /**
    * What a message says; what was read of it, with `timed_out` or `parser_failed`, where reading it
    * took too long or failed. The texts are encoded as they are kept, in the worker.
    * @param raw not changed, and not to be changed until the promise settles
-   * @param owner whose turn it takes: the org that it goes to
+   * @param owner whose turn it takes, here and below: the org that it goes to, or that sends
    * @throws RelayError `unavailable` when too much mail waits to be read
    */
   async read(raw: Uint8Array, context: ParseContext, owner: string): Promise<ReadMailResult> {
     const mail = emptyParsedMail();
-    const end = await this.#run("read", raw, context, owner, (step) => applyPatch(mail, step));
-    if (end.type === "closed") throw closing();
+    const onStep = (step: ParsedPatch) => applyPatch(mail, step);
+    const end = await this.#run("read", raw, context, owner, { onStep });
     if (end.type === "result") return end.result as ReadMailResult;
     applyPatch(mail, { warnings: [end.type === "timed_out" ? "timed_out" : "parser_failed"] });
     return { facts: mail.facts, ...encodeTexts(mail.texts) };
@@ -105,20 +75,16 @@ export class MailWorker {
     limits: WalkLimits,
     owner: string,
   ): Promise<ReadAttachment | null> {
-    const end = await this.#run("attachment", raw, { wanted, limits }, owner, () => {});
-    if (end.type === "closed") throw closing();
-    if (end.type === "timed_out") {
-      throw unavailable("the attachment could not be read in time: try again later");
-    }
-    if (end.type === "failed") throw new Error("an attachment could not be read");
-    return end.result as ReadAttachment | null;
+    const end = await this.#run("attachment", raw, { wanted, limits }, owner);
+    if (end.type === "result") return end.result as ReadAttachment | null;
+    if (end.type !== "timed_out") throw new Error("an attachment could not be read");
+    throw unavailable("the attachment could not be read in time: try again later");
   }
 
   /**
    * The attachments of a message that its record lists, by their SHA-256 in hex; null for what it has not.
    * @param limits that the message was parsed with
-   * @throws RelayError `unavailable` when too much mail waits to be read, or it took too long
-   * @throws Error when reading them failed
+   * @throws as readAttachment()
    */
   async readAttachments(
     raw: Uint8Array,
@@ -126,8 +92,7 @@ export class MailWorker {
     limits: WalkLimits,
     owner: string,
   ): Promise<(ReadAttachment | null)[]> {
-    const end = await this.#run("attachments", raw, { listed, limits }, owner, () => {});
-    return resultOf(end, "the attachments") as (ReadAttachment | null)[];
+    return await this.#resultOf("the attachments", "attachments", raw, { listed, limits }, owner);
   }
 
   /**
@@ -141,14 +106,15 @@ export class MailWorker {
     envelopeFrom: string,
     owner: string,
   ): Promise<DsnRecipient[] | null> {
-    const end = await this.#run("report", raw, { envelopeFrom }, owner, () => {});
-    if (end.type === "closed") throw closing();
+    const end = await this.#run("report", raw, { envelopeFrom }, owner);
     return end.type === "result" ? end.result as DsnRecipient[] | null : null;
   }
 
   /**
-   * What the body of a request to send asks for, or why it is refused.
-   * @throws RelayError `unavailable` when too much waits, or it took too long
+   * What the body of a request to send asks for.
+   * @param wantsFingerprint of the body: where the request has an Idempotency-Key
+   * @throws RelayError `invalid_json`, `invalid_email`, `payload_too_large`; `unavailable` when too
+   * much waits, or it took too long
    * @throws Error when reading it failed
    */
   async readRequest<K extends SendBodyKind>(
@@ -157,125 +123,84 @@ export class MailWorker {
     context: ReadingContext,
     wantsFingerprint: boolean,
     owner: string,
-  ): Promise<ReadOutcome<K>> {
-    const end = await this.#run(
-      "request",
-      body,
-      { kind, context, wantsFingerprint },
-      owner,
-      () => {},
-    );
-    return resultOf(end, "the request") as ReadOutcome<K>;
+  ): Promise<ReadRequest<K>> {
+    const input = { kind, context, wantsFingerprint };
+    const outcome = await this.#resultOf("the request", "request", body, input, owner);
+    if ("refused" in outcome) throw new RelayError(outcome.refused.code, outcome.refused.message);
+    return outcome as ReadRequest<K>;
   }
 
   /**
-   * A message as it is sent.
+   * A message as it is stored and sent.
    * @throws RelayError `unavailable` when too much waits, or it took too long
    * @throws Error when composing it failed
    */
   async compose(mail: MailToCompose, owner: string): Promise<Uint8Array<ArrayBuffer>> {
     const sizeBytes = (mail.text?.length ?? 0) + (mail.html?.length ?? 0) +
       mail.attachments.reduce((sum, { content }) => sum + content.length, 0);
-    const end = await this.#run("compose", new Uint8Array(), mail, owner, () => {}, sizeBytes);
-    return resultOf(end, "the message") as Uint8Array<ArrayBuffer>;
+    return await this.#resultOf("the message", "compose", NO_BYTES, mail, owner, { sizeBytes });
   }
 
   /**
    * The texts of a draft, made ready for its page.
    * @param section their bytes
-   * @throws RelayError `unavailable` when too much waits, or it took too long
-   * @throws Error when it failed
+   * @throws as compose()
    */
   async preview(section: Uint8Array, owner: string): Promise<DraftPreview> {
-    return resultOf(
-      await this.#run("preview", section, null, owner, () => {}),
-      "the draft",
-    ) as DraftPreview;
+    return await this.#resultOf("the draft", "preview", section, null, owner);
   }
 
   /**
    * An HTML as it goes out where a person has to approve it.
    * @param pictures of the message, which it may name
-   * @throws RelayError `unavailable` when too much waits, or it took too long
-   * @throws Error when it failed
+   * @throws as compose()
    */
   async reduce(
     html: string,
     pictures: readonly OwnPicture[],
     owner: string,
   ): Promise<ReducedHtml> {
+    const sizeBytes = html.length;
     const given = { html, pictures };
-    const end = await this.#run("reduce", new Uint8Array(), given, owner, () => {}, html.length);
-    return resultOf(end, "the html") as ReducedHtml;
+    return await this.#resultOf("the html", "reduce", NO_BYTES, given, owner, { sizeBytes });
   }
 
   /** Ends the workers. Jobs that wait, and those still to come, are refused. */
   close(): void {
-    this.#isClosed = true;
-    for (const runner of this.#runners) runner.close();
-    for (let job = this.#queue.take(); job !== undefined; job = this.#queue.take()) {
-      job.end({ type: "closed" });
-    }
+    this.#workers.close();
   }
 
-  #run<K extends MailJobKind>(
+  async #run<K extends MailJobKind>(
     kind: K,
     raw: Uint8Array,
     input: MailJobs[K]["input"],
     owner: string,
-    onStep: (step: MailJobs[K]["step"]) => void,
-    sizeBytes = raw.length,
-  ): Promise<JobEnd> {
-    const { promise, resolve } = Promise.withResolvers<JobEnd>();
-    if (this.#isClosed) throw closing();
-    const job: WaitingJob = {
-      kind,
-      raw,
-      input,
-      onStep: onStep as (step: never) => void,
-      owner,
-      sizeBytes,
-      end: resolve,
-    };
-    if (!this.#queue.add(job)) throw unavailable("too much mail is being read: try again later");
-    this.#next();
-    return promise;
+    { sizeBytes = raw.length, onStep }: {
+      sizeBytes?: number;
+      onStep?: (step: ParsedPatch) => void;
+    } = {},
+  ): Promise<Exclude<QueuedEnd<unknown>, { type: "closed" | "refused" }>> {
+    const end = await this.#workers.run({ kind, raw, input }, { owner, sizeBytes, onStep });
+    if (end.type === "refused") throw unavailable("too much mail is being read: try again later");
+    if (end.type === "closed") throw unavailable("the relay is stopping: try again later");
+    if (end.type === "failed") {
+      this.options.onLoss(new Error(`a mail could not be read: ${end.reason}`));
+    }
+    return end;
   }
 
-  /** Begins the next job, unless all workers have one: with one that runs, before another is started. */
-  #next(): void {
-    if (this.#isClosed || this.#queue.isEmpty) return;
-    const free = this.#runners.filter(({ isFree }) => isFree);
-    const runner = free.find(({ isStarted }) => isStarted) ?? free[0];
-    if (runner === undefined) return;
-    const job = this.#queue.take()!;
-    runner.run(job, this.#times.of(job.owner), (end) => {
-      this.#queue.giveBack(job);
-      if (end.type === "timed_out") this.#times.tookTooLong(job.owner);
-      job.end(end);
-      this.#next();
-    });
+  /** @param what names the job's subject */
+  async #resultOf<K extends MailJobKind>(
+    what: string,
+    ...job: [K, Uint8Array, MailJobs[K]["input"], owner: string, { sizeBytes: number }?]
+  ): Promise<MailJobs[K]["result"]> {
+    const end = await this.#run(...job);
+    if (end.type === "result") return end.result as MailJobs[K]["result"];
+    if (end.type !== "timed_out") throw new Error(`${what} could not be made ready`);
+    throw unavailable(`${what} took too long to be made ready: try again later`);
   }
-}
-
-/** @param what names the job's subject */
-function resultOf(end: JobEnd, what: string): unknown {
-  if (end.type === "result") return end.result;
-  if (end.type === "closed") throw closing();
-  if (end.type === "failed") throw new Error(`${what} could not be made ready`);
-  throw unavailable(`${what} took too long to be made ready: try again later`);
-}
-
-function closing(): RelayError {
-  return unavailable("the relay is stopping: try again later");
 }
 
 function unavailable(message: string): RelayError {
   return new RelayError("unavailable", message, { retryAfterMs: 5_000 });
-}
-
-function startTimer(delayMs: number, callback: () => void): () => void {
-  const timer = setTimeout(callback, delayMs);
-  Deno.unrefTimer(timer);
-  return () => clearTimeout(timer);
 }

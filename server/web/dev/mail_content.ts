@@ -1,3 +1,6 @@
+/** So much of a message is read. */
+export const READ_BYTES = 256 * 1024;
+
 /** What is known of a captured mail. */
 
 export interface MailContent {

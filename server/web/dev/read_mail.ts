@@ -2,10 +2,9 @@
 import { parseInStages } from "../../mail/reading/parse_mail.ts";
 import { applyPatch, emptyParsedMail } from "../../mail/reading/parsed/parsed_patch.ts";
 import type { MailAddress } from "../../mail/reading/parsed/parsed_mail.ts";
-import type { MailContent } from "./mail_content.ts";
+import { type MailContent, READ_BYTES } from "./mail_content.ts";
 
-/** So much of a message is read, and of its text shown. */
-const READ_BYTES = 256 * 1024;
+/** So much of the text is shown. */
 const SHOWN_CHARACTERS = 100_000;
 const LINE_CHARACTERS = 998;
 const MAX_ATTACHMENTS = 50;
@@ -14,11 +13,21 @@ const LIMITS = { parts: 200, depth: 50 };
 
 /** Reads the beginning of a message (RFC 5322), in slices between which whatever else waits runs. */
 export async function readMail(raw: Uint8Array): Promise<MailContent> {
+  const steps = readInSteps(raw);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}
+
+/** The same, which yields null where others may run. */
+export function* readInSteps(raw: Uint8Array): Generator<null, MailContent> {
   const mail = emptyParsedMail();
   const context = { envelopeFrom: "", limits: LIMITS };
   for (const patch of parseInStages(raw.subarray(0, READ_BYTES), context)) {
     if (patch !== null) applyPatch(mail, patch);
-    else await new Promise((resolve) => setTimeout(resolve));
+    else yield null;
   }
   const { facts, texts } = mail;
   const text = texts.text ?? "";

@@ -1,7 +1,6 @@
 /** Writes a blob file in a worker, as a process that may do only what its flags say. */
 import { join } from "node:path";
-import { BlobWriter } from "../../../server/base/blobs/blob_writer.ts";
-import { blobWriterIn } from "../../../server/base/blobs/start_blob_writer.ts";
+import { BlobWriter, blobWriterIn } from "../../../server/base/blobs/blob_writer.ts";
 
 const root = Deno.args[0]!;
 const losses: string[] = [];

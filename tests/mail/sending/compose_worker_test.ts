@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_LIMITS } from "../../../server/base/config/limits.ts";
 import { composeMail } from "../../../server/mail/composing/compose_mail.ts";
-import { MailWorker } from "../../../server/mail/worker/mail_worker.ts";
-import { startMailWorker } from "../../../server/mail/worker/start_mail_worker.ts";
+import { MailWorker, startMailWorker } from "../../../server/mail/worker/mail_worker.ts";
 import { toEnd } from "../../../server/base/slices/sliced.ts";
 import { readSendBody } from "../../../server/mail/composing/requests/read_send_body.ts";
 import { dkimKey, mailToCompose } from "../../support/outgoing_mail.ts";
@@ -44,10 +43,10 @@ for (const [where, start] of Object.entries(STARTS)) {
       ].map((text) => encoder.encode(text));
       assert.equal(bodies.length, 4);
       for (const body of bodies) {
-        assert.deepEqual(
-          await worker.readRequest("send", body, context, true, "org"),
-          toEnd(readSendBody("send", body, context, true)),
-        );
+        const read = worker.readRequest("send", body, context, true, "org");
+        const outcome = toEnd(readSendBody("send", body, context, true));
+        if ("request" in outcome) assert.deepEqual(await read, outcome);
+        else await assert.rejects(read, { name: "RelayError", ...outcome.refused });
       }
       const changes = encoder.encode('{"attachments":[{"id":"att_0"}]}');
       assert.deepEqual(await worker.readRequest("draft_changes", changes, context, false, "org"), {

@@ -2,40 +2,71 @@
  * Has mails checked by a worker (docs/adr/0039): a stranger's bytes never hold the main thread, and
  * whatever becomes of the worker, each mail gets a result.
  */
+import { runCopied } from "../../../base/workers/run_copied.ts";
+import { workerOf } from "../../../base/workers/start_worker.ts";
+import { WorkerThread, type WorkerThreadServices } from "../../../base/workers/worker_thread.ts";
 import {
+  type AuthWord,
   brokenCheck,
-  type FromWorker,
+  type DnsWord,
   type MailClient,
+  type MailToCheck,
   type SenderCheck,
 } from "./auth_messages.ts";
-import { CHECKER_BOUNDS, type CheckerBounds } from "./checker_bounds.ts";
 import type { AskDns } from "./dns_client.ts";
 import { LOOKUP_BOUNDS, type LookupBounds, Lookups } from "./lookups.ts";
 import { newestOfMost, nextCheck, type Party } from "./next_check.ts";
-import type { AuthWorker, StartAuthWorker } from "./start_auth_worker.ts";
 
-export interface AuthCheckerOptions {
+export interface AuthCheckerOptions extends WorkerThreadServices {
   dns: AskDns;
-  start: StartAuthWorker;
-  /** Told of a worker that could not be started, has died, or does not answer. */
-  onLoss: (failure: unknown) => void;
   /** Unix milliseconds, by which signatures expire. */
   now: () => number;
   /** Domains whose word in a chain of seals counts; none unless given. */
   trustedSealers?: readonly string[];
-  bounds?: CheckerBounds;
+  bounds?: Partial<CheckerBounds>;
   lookups?: LookupBounds;
 }
+
+/** What checks of senders may take of the relay, and of the time of those who wait. */
+export interface CheckerBounds {
+  /** Places for mails in the worker; most of these wait for DNS (next_check.ts). */
+  underWay: number;
+  /** Their bytes that it has not hashed yet; one larger mail goes alone. */
+  bytes: number;
+  /** Mails that wait for either. */
+  waiting: number;
+  waitMs: number;
+  /** For DNS, of a mail behind which others of its org wait; else what the lookups are given. */
+  hurriedMs: number;
+  /** From a mail's entry into the worker to its result. */
+  checkMs: number;
+}
+
+const BOUNDS: CheckerBounds = {
+  underWay: 64,
+  bytes: 48 * 1024 * 1024,
+  waiting: 500,
+  waitMs: 20_000,
+  hurriedMs: 1_000,
+  checkMs: 30_000,
+};
+
+/** Starts its worker, with no permission at all. */
+export const startAuthWorker = workerOf(
+  new URL("./auth_worker.ts", import.meta.url),
+  { name: "mail-auth" },
+);
 
 interface Check {
   raw: Uint8Array<ArrayBuffer>;
   client: MailClient;
   party: Party;
+  lookups: Lookups;
   resolve: (check: SenderCheck) => void;
-  timer: ReturnType<typeof setTimeout> | undefined;
+  /** While it waits. */
+  timer?: ReturnType<typeof setTimeout>;
   /** Bytes that count until it is hashed. */
   heldBytes: number;
-  lookups: Lookups | undefined;
   hasBegun: boolean;
   /** Undefined until it is known. */
   fromDomain: string | null | undefined;
@@ -46,23 +77,26 @@ interface Check {
 export class AuthChecker {
   readonly #options: AuthCheckerOptions;
   readonly #bounds: CheckerBounds;
+  readonly #worker: WorkerThread<MailToCheck, SenderCheck, AuthWord, DnsWord>;
   /** The oldest first. */
   readonly #waiting: Check[] = [];
-  readonly #underWay = new Map<number, Check>();
-  #worker: AuthWorker | null = null;
-  /** A worker that died before it was ready would die again. */
-  #isReady = false;
+  readonly #underWay = new Set<Check>();
   #heldBytes = 0;
-  #ids = 0;
-  #isClosed = false;
-  #heardMs = 0;
-  #watch: ReturnType<typeof setInterval> | undefined;
-  /** Until then no worker is started. */
-  #restMs = -Infinity;
 
   constructor(options: AuthCheckerOptions) {
+    const { start, onLoss, startTicker } = options;
     this.#options = options;
-    this.#bounds = options.bounds ?? CHECKER_BOUNDS;
+    this.#bounds = { ...BOUNDS, ...options.bounds };
+    this.#worker = new WorkerThread({
+      start,
+      onLoss,
+      startTicker,
+      bounds: { silenceMs: 10_000, idleMs: Infinity },
+      onStray(word, say) {
+        // Given up meanwhile, and the worker still waits for DNS.
+        if (word.kind === "lookup") say({ question: word.question, answer: { code: "ETIMEOUT" } });
+      },
+    });
   }
 
   /**
@@ -75,23 +109,19 @@ export class AuthChecker {
     client: MailClient,
     party: Party,
   ): Promise<SenderCheck> {
-    if (this.#isClosed || performance.now() < this.#restMs) {
-      return Promise.resolve(brokenCheck(client));
-    }
     return new Promise((resolve) => {
-      const check: Check = {
+      const { dns, lookups = LOOKUP_BOUNDS } = this.#options;
+      this.#wait({
         raw,
         client,
         party,
+        lookups: new Lookups(dns, lookups, () => performance.now()),
         resolve,
-        timer: undefined,
         heldBytes: 0,
-        lookups: undefined,
         hasBegun: false,
         fromDomain: undefined,
         isSecondTry: false,
-      };
-      this.#wait(check);
+      });
       this.#admit();
       this.#hurry(party.org);
     });
@@ -99,12 +129,8 @@ export class AuthChecker {
 
   /** Ends the worker; what is not checked yet is temperror. */
   close(): void {
-    this.#isClosed = true;
-    this.#endWorker();
-    for (const check of [...this.#underWay.values(), ...this.#waiting.splice(0)]) {
-      this.#finish(check, brokenCheck(check.client, check.fromDomain));
-    }
-    this.#underWay.clear();
+    this.#worker.close();
+    this.#admit();
   }
 
   #wait(check: Check): void {
@@ -118,171 +144,79 @@ export class AuthChecker {
   /** Has those be done soon for which others of their org wait. */
   #hurry(org: string): void {
     if (!this.#waiting.some(({ party }) => party.org === org)) return;
-    for (const { party, lookups } of this.#underWay.values()) {
-      if (party.org === org) lookups!.hurry(this.#bounds.hurriedMs);
+    for (const { party, lookups } of this.#underWay) {
+      if (party.org === org) lookups.hurry(this.#bounds.hurriedMs);
     }
   }
 
-  /** Lets those in that there is room for. */
+  /** Lets those in that there is room for; where there is no worker nobody waits. */
   #admit(): void {
-    const { underWay, bytes, checkMs } = this.#bounds;
-    while (this.#waiting.length > 0 && this.#startWorker()) {
-      const check = nextCheck(this.#waiting, [...this.#underWay.values()], underWay);
+    const { underWay, bytes } = this.#bounds;
+    while (this.#worker.isUsable) {
+      const check = nextCheck(this.#waiting, [...this.#underWay], underWay);
       // A large mail holds up the others until its bytes have room.
       const hasRoom = this.#heldBytes === 0 ||
         this.#heldBytes + (check?.raw.length ?? 0) <= bytes;
       if (check === null || !hasRoom) return;
-      this.#waiting.splice(this.#waiting.indexOf(check), 1);
-      clearTimeout(check.timer);
-      const id = this.#ids++;
-      this.#underWay.set(id, check);
-      check.heldBytes = check.raw.length;
-      this.#heldBytes += check.heldBytes;
-      check.lookups = new Lookups(
-        this.#options.dns,
-        this.#options.lookups ?? LOOKUP_BOUNDS,
-        () => performance.now(),
-      );
-      check.timer = setTimeout(() => this.#giveUp(id), checkMs);
-      const raw = check.raw.slice();
-      const { client } = check;
-      const { now, trustedSealers = [] } = this.#options;
-      const nowMs = now();
+      this.#leaveLine(check);
+      this.#underWay.add(check);
+      this.#hold(check, check.raw.length);
+      this.#run(check);
       this.#hurry(check.party.org);
-      this.#worker!.post({ kind: "check", id, raw, client, nowMs, trustedSealers }, [raw.buffer]);
     }
+    for (const check of [...this.#waiting]) this.#giveUpWaiting(check);
   }
 
-  #startWorker(): boolean {
-    if (this.#worker !== null) return true;
-    this.#isReady = false;
-    this.#heardMs = performance.now();
-    let worker: AuthWorker | undefined;
-    try {
-      worker = this.#options.start({
-        said: (message) => {
-          if (worker === this.#worker) this.#hear(message);
-        },
-        died: (failure) => {
-          if (worker === this.#worker) this.#lose(failure);
-        },
-      });
-    } catch (error) {
-      this.#lose(error);
-      return false;
+  async #run(check: Check): Promise<void> {
+    const { now, onLoss, trustedSealers = [] } = this.#options;
+    const { raw, client } = check;
+    const end = await runCopied(this.#worker, { raw, client, nowMs: now(), trustedSealers }, {
+      timeMs: this.#bounds.checkMs,
+      onWord: (word, say) => this.#hear(check, word, say),
+    });
+    this.#underWay.delete(check);
+    this.#hold(check, 0);
+    if (end.type === "failed") {
+      onLoss(new Error(`a mail could not be checked: ${end.reason}`));
     }
-    this.#worker = worker;
-    this.#watch = setInterval(() => this.#look(), this.#bounds.silenceMs / 4);
-    return true;
-  }
-
-  #hear(message: FromWorker): void {
-    this.#heardMs = performance.now();
-    if (message.kind === "ready") this.#isReady = true;
-    if (!("id" in message)) return;
-    const check = this.#underWay.get(message.id);
-    if (check === undefined) {
-      // Given up meanwhile, and the worker still waits for DNS.
-      if (message.kind === "lookup") this.#answer(message.question, { code: "ETIMEOUT" });
-      return;
-    }
-    switch (message.kind) {
-      case "begun":
-        check.hasBegun = true;
-        check.fromDomain = message.fromDomain;
-        break;
-      case "hashed":
-        this.#release(check);
-        this.#admit();
-        break;
-      case "lookup": {
-        const { question, name, type } = message;
-        void check.lookups!.ask(name, type).then((answer) => this.#answer(question, answer));
-        break;
-      }
-      case "done":
-        this.#end(message.id, message.check);
-        break;
-      case "failed":
-        this.#options.onLoss(new Error(`a mail could not be checked: ${message.reason}`));
-        this.#end(message.id, brokenCheck(check.client, check.fromDomain));
-    }
-  }
-
-  #answer(question: number, answer: Awaited<ReturnType<AskDns>>): void {
-    this.#worker?.post({ kind: "answer", question, answer });
-  }
-
-  /** Asks the worker for a word while something is under way. */
-  #look(): void {
-    if (this.#underWay.size === 0) {
-      this.#heardMs = performance.now();
-      return;
-    }
-    if (performance.now() - this.#heardMs > this.#bounds.silenceMs) {
-      this.#lose(new Error("the worker that checks mails does not answer"));
-    } else this.#worker?.post({ kind: "ping" });
-  }
-
-  /** Mails that the lost worker had not begun with have one more try. */
-  #lose(failure: unknown): void {
-    if (!this.#isReady) this.#restMs = performance.now() + this.#bounds.silenceMs;
-    this.#endWorker();
-    this.#options.onLoss(failure);
-    const lost = [...this.#underWay.values()];
-    this.#underWay.clear();
-    const again = lost.filter((check) => this.#isReady && !check.hasBegun && !check.isSecondTry);
-    for (const check of lost) {
-      check.lookups?.close();
-      this.#release(check);
-      clearTimeout(check.timer);
-      if (!again.includes(check)) {
-        this.#finish(check, brokenCheck(check.client, check.fromDomain));
-        continue;
-      }
+    if (end.type === "lost" && !check.hasBegun && !check.isSecondTry) {
       check.isSecondTry = true;
       this.#wait(check);
-    }
-    if (this.#isReady) this.#admit();
-    else {for (const check of this.#waiting.splice(0)) {
-        this.#finish(check, brokenCheck(check.client));
-      }}
-  }
-
-  #giveUp(id: number): void {
-    const check = this.#underWay.get(id);
-    if (check !== undefined) this.#end(id, brokenCheck(check.client, check.fromDomain));
-  }
-
-  #giveUpWaiting(check: Check): void {
-    const place = this.#waiting.indexOf(check);
-    if (place < 0) return;
-    this.#waiting.splice(place, 1);
-    this.#finish(check, brokenCheck(check.client));
-  }
-
-  #end(id: number, found: SenderCheck): void {
-    const check = this.#underWay.get(id)!;
-    this.#underWay.delete(id);
-    this.#release(check);
-    this.#finish(check, found);
+    } else this.#finish(check, end.type === "result" ? end.result : null);
     this.#admit();
   }
 
-  #finish(check: Check, found: SenderCheck): void {
+  #hear(check: Check, word: AuthWord, say: (answer: DnsWord) => void): void {
+    if (word.kind === "begun") {
+      check.hasBegun = true;
+      check.fromDomain = word.fromDomain;
+    } else if (word.kind === "hashed") {
+      this.#hold(check, 0);
+      this.#admit();
+    } else {
+      const { question, name, type } = word;
+      void check.lookups.ask(name, type).then((answer) => say({ question, answer }));
+    }
+  }
+
+  #giveUpWaiting(check: Check): void {
+    if (this.#leaveLine(check)) this.#finish(check, null);
+  }
+
+  #leaveLine(check: Check): boolean {
     clearTimeout(check.timer);
-    check.lookups?.close();
-    check.resolve(found);
+    const place = this.#waiting.indexOf(check);
+    return place >= 0 && this.#waiting.splice(place, 1).length > 0;
   }
 
-  #release(check: Check): void {
-    this.#heldBytes -= check.heldBytes;
-    check.heldBytes = 0;
+  /** @param found null where it was not checked to the end */
+  #finish(check: Check, found: SenderCheck | null): void {
+    check.lookups.close();
+    check.resolve(found ?? brokenCheck(check.client, check.fromDomain));
   }
 
-  #endWorker(): void {
-    clearInterval(this.#watch);
-    this.#worker?.terminate();
-    this.#worker = null;
+  #hold(check: Check, bytes: number): void {
+    this.#heldBytes += bytes - check.heldBytes;
+    check.heldBytes = bytes;
   }
 }

@@ -21,29 +21,27 @@ export interface SenderCheck {
   isReplyToUnsigned: boolean;
 }
 
-export type ToWorker =
-  | {
-    kind: "check";
-    id: number;
-    raw: Uint8Array;
-    client: MailClient;
-    nowMs: number;
-    trustedSealers: readonly string[];
-  }
-  | { kind: "answer"; question: number; answer: DnsAnswer }
-  | { kind: "ping" };
+export interface MailToCheck {
+  raw: Uint8Array;
+  client: MailClient;
+  /** By which signatures expire. */
+  nowMs: number;
+  trustedSealers: readonly string[];
+}
 
-export type FromWorker =
-  | { kind: "ready" }
-  | { kind: "pong" }
-  /** It works on this mail from now on; the domain of its From is known at once. */
-  | { kind: "begun"; id: number; fromDomain: string | null }
+/** What the worker says of a mail. */
+export type AuthWord =
+  /** It works on it from now on; the domain of its From is known at once. */
+  | { kind: "begun"; fromDomain: string | null }
   /** Its bytes are not needed any more. */
-  | { kind: "hashed"; id: number }
-  | { kind: "lookup"; id: number; question: number; name: string; type: RecordType }
-  | { kind: "done"; id: number; check: SenderCheck }
-  /** What the library threw; its words may be a stranger's, so its name alone. */
-  | { kind: "failed"; id: number; reason: string };
+  | { kind: "hashed" }
+  | { kind: "lookup"; question: number; name: string; type: RecordType };
+
+/** What it is told besides. */
+export interface DnsWord {
+  question: number;
+  answer: DnsAnswer;
+}
 
 /**
  * Of a mail that was not checked to the end.

@@ -3,12 +3,11 @@ import type { Deps } from "../../../base/parts/deps.ts";
 import { logSparsely } from "../../../base/log_sparsely.ts";
 import { startupNote } from "../../../base/config/startup_notes.ts";
 import { RESOLV_CONF, systemNameservers } from "../../../../toolkit/mail/resolv_conf.ts";
-import { AuthChecker } from "./auth_checker.ts";
+import { AuthChecker, startAuthWorker } from "./auth_checker.ts";
 import type { MailClient, SenderCheck } from "./auth_messages.ts";
 import { createDnsClient, type DnsServer } from "./dns_client.ts";
 import { UNCHECKED } from "./fixed_auth.ts";
 import type { Party } from "./next_check.ts";
-import { startAuthWorker } from "./start_auth_worker.ts";
 
 export interface Auth {
   /**

@@ -2,8 +2,8 @@
 import type { Deps } from "../../../base/parts/deps.ts";
 import type { RequestsUnderWay } from "../../../base/http/routes/requests_under_way.ts";
 import { logSparsely } from "../../../base/log_sparsely.ts";
-import { SignatureVerifier } from "./signature_verifier.ts";
-import { type StartWorker, startWorker } from "./start_worker.ts";
+import type { StartWorker } from "../../../base/workers/start_worker.ts";
+import { SignatureVerifier, startVerificationWorker } from "./signature_verifier.ts";
 
 export interface VerificationOptions {
   /** Starts the worker that verifies signatures. */
@@ -22,7 +22,7 @@ export function openVerification(
 ): SignatureVerifier {
   return new SignatureVerifier({
     isBusy: () => requests.count - waits.size >= BUSY_REQUESTS,
-    start: config.onDeploy ? null : options.startWorker ?? startWorker,
+    start: config.onDeploy ? null : options.startWorker ?? startVerificationWorker,
     onLoss: logSparsely(log, "verification_worker_lost"),
   });
 }

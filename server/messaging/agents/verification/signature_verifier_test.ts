@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import { SignatureVerifier, type SignatureVerifierOptions } from "./signature_verifier.ts";
-import { type Batch, type StartWorker, startWorker, type WorkerEvents } from "./start_worker.ts";
+import { heldWorkers, settle } from "../../../../tests/support/held_workers.ts";
+import {
+  type Batch,
+  SignatureVerifier,
+  type SignatureVerifierOptions,
+  startVerificationWorker,
+} from "./signature_verifier.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
 const SIGNER = { publicKey: publicKey.export({ format: "jwk" }).x! };
@@ -11,43 +16,23 @@ function signatureOver(text: string, key: KeyObject = privateKey): Buffer {
   return sign(null, Buffer.from(text), key);
 }
 
-/** A worker that answers when the test says so. */
-function heldWorker() {
-  const batches: Batch[] = [];
-  const state = { events: undefined as WorkerEvents | undefined, terminated: 0 };
-  const start: StartWorker = (events) => {
-    state.events = events;
-    return { post: (batch) => void batches.push(batch), terminate: () => void state.terminated++ };
-  };
-  return { batches, state, start };
-}
-
-/** A verifier whose requests are never alone, unless the test says so, and its timer by hand. */
-function verifierOf(start: StartWorker | null, options: Partial<SignatureVerifierOptions> = {}) {
-  const losses: unknown[] = [];
-  const looks: (() => void)[] = [];
-  const verifier = new SignatureVerifier({
-    isBusy: () => true,
-    start,
-    onLoss: (failure) => losses.push(failure),
-    after: (_, look) => {
-      looks.push(look);
-      return () => void looks.splice(looks.indexOf(look), 1);
-    },
-    ...options,
-  });
+/** A verifier whose requests are never alone, unless the test says so. */
+function heldVerifier(options: Partial<SignatureVerifierOptions> = {}) {
+  const held = heldWorkers<Batch, string>();
+  const verifier = new SignatureVerifier({ isBusy: () => true, ...held.services, ...options });
   const check = (text: string, signature = signatureOver(text)) =>
     verifier.verify(SIGNER, text, signature);
-  return { verifier, losses, looks, check };
+  /** The texts of each batch. */
+  const texts = () => held.jobs().map(({ job }) => job.filter((_, i) => i % 3 === 2));
+  return { ...held, verifier, check, texts };
 }
 
-/** The same with a held worker that is ready. */
+/** The same with a worker that is ready. */
 function readyVerifier(options: Partial<SignatureVerifierOptions> = {}) {
-  const worker = heldWorker();
-  const made = verifierOf(worker.start, options);
+  const made = heldVerifier(options);
   made.check("the one that starts it");
-  worker.state.events!.ready();
-  return { ...worker, ...made };
+  made.ready();
+  return made;
 }
 
 const pending = Symbol("pending");
@@ -56,46 +41,41 @@ async function settled(verdict: boolean | Promise<boolean>): Promise<boolean | s
 }
 
 Deno.test("SignatureVerifier.verify() answers at once while a request is alone, and starts no worker", () => {
-  const { start, state } = heldWorker();
-  const { check } = verifierOf(start, { isBusy: () => false });
+  const { check, workers } = heldVerifier({ isBusy: () => false });
   assert.equal(check("a"), true);
   assert.equal(check("a", signatureOver("b")), false);
-  assert.equal(state.events, undefined);
+  assert.equal(workers.length, 0);
 });
 
 Deno.test("SignatureVerifier.verify() answers at once until the worker is ready, which it starts once", () => {
-  let starts = 0;
-  const { check } = verifierOf(() => {
-    starts++;
-    return { post: () => assert.fail("not ready"), terminate: () => {} };
-  });
+  const { check, workers, verifier } = heldVerifier();
   assert.deepEqual([check("a"), check("b"), check("b", signatureOver("a"))], [true, true, false]);
-  assert.equal(starts, 1);
+  assert.deepEqual([workers.length, workers[0]!.posted], [1, []]);
+  verifier.close();
 });
 
 Deno.test("SignatureVerifier.verify() sends what came meanwhile in one batch of bounded size", async () => {
-  const { batches, check, state, verifier } = readyVerifier({
-    bounds: { batch: 3, waiting: 10, lookEveryMs: 1, patienceLooks: 2 },
-  });
+  const { texts, check, end, verifier } = readyVerifier({ bounds: { batch: 3, waiting: 10 } });
   const verdicts = ["a", "b", "c", "d", "e"].map((text) => check(text));
-  const texts = () => batches.map((batch) => batch.filter((_, i) => i % 3 === 2));
   assert.deepEqual(texts(), [["a"]]);
-  state.events!.verdicts("1");
+  end("1");
+  await settle();
   assert.deepEqual(texts(), [["a"], ["b", "c", "d"]]);
   assert.equal(await verdicts[0], true);
   assert.equal(await settled(verdicts[1]!), pending);
-  state.events!.verdicts("101");
+  end("101");
+  await settle();
   assert.deepEqual(texts(), [["a"], ["b", "c", "d"], ["e"]]);
   assert.deepEqual(await Promise.all(verdicts.slice(1, 4)), [true, false, true]);
-  state.events!.verdicts("0");
+  end("0");
   assert.equal(await verdicts[4], false);
   verifier.close();
 });
 
 Deno.test("SignatureVerifier.verify() gives the worker key, signature and text", () => {
-  const { batches, check, verifier } = readyVerifier();
+  const { jobs, check, verifier } = readyVerifier();
   check("a");
-  const [x, signature, text] = batches[0]!;
+  const [x, signature, text] = jobs()[0]!.job;
   assert.equal(x, publicKey.export({ format: "jwk" }).x);
   assert.deepEqual(Buffer.from(signature!, "base64"), signatureOver("a"));
   assert.equal(text, "a");
@@ -103,9 +83,7 @@ Deno.test("SignatureVerifier.verify() gives the worker key, signature and text",
 });
 
 Deno.test("SignatureVerifier.verify() answers at once beyond what may wait", async () => {
-  const { check, verifier } = readyVerifier({
-    bounds: { batch: 1, waiting: 2, lookEveryMs: 1, patienceLooks: 2 },
-  });
+  const { check, verifier } = readyVerifier({ bounds: { batch: 1, waiting: 2 } });
   const held = ["a", "b", "c"].map((text) => check(text));
   assert.equal(check("d"), true);
   assert.equal(check("d", signatureOver("e")), false);
@@ -114,167 +92,133 @@ Deno.test("SignatureVerifier.verify() answers at once beyond what may wait", asy
 });
 
 Deno.test("SignatureVerifier.verify() refuses forms that are not strict without asking the worker", () => {
-  const { batches, check, verifier } = readyVerifier();
+  const { jobs, check, verifier } = readyVerifier();
   const order = "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010";
   const good = signatureOver("a");
   const aboveOrder = Buffer.concat([good.subarray(0, 32), Buffer.from(order, "hex")]);
   const smallOrder = Buffer.concat([Buffer.alloc(32), good.subarray(32)]);
   const notCanonical = Buffer.concat([Buffer.alloc(32, 255), good.subarray(32)]);
   for (const form of [aboveOrder, smallOrder, notCanonical]) assert.equal(check("a", form), false);
-  assert.deepEqual(batches, []);
+  assert.deepEqual(jobs(), []);
   verifier.close();
 });
 
-Deno.test("SignatureVerifier answers what a dying worker held, tells it once, and goes on without", async () => {
-  const { check, losses, looks, state } = readyVerifier({
-    bounds: { batch: 2, waiting: 10, lookEveryMs: 1, patienceLooks: 2 },
+Deno.test("SignatureVerifier answers what a dying worker held, tells it once, and does without for a while", async () => {
+  const { check, losses, die, pass, workers, ready, verifier } = readyVerifier({
+    bounds: { batch: 2, waiting: 10 },
   });
   const verdicts = ["a", "b", "c", "d"].map((text) => check(text));
   verdicts.push(check("e", signatureOver("f")));
   const failure = new Error("gone");
-  state.events!.died(failure);
-  state.events!.died(failure);
-  state.events!.verdicts("00");
+  die(failure);
   assert.deepEqual(await Promise.all(verdicts), [true, true, true, true, false]);
-  assert.deepEqual([losses, state.terminated, looks], [[failure], 1, []]);
+  assert.deepEqual([losses, workers[0]!.isTerminated], [[failure], true]);
   assert.equal(check("g"), true);
+  assert.equal(workers.length, 1);
+  pass(10_000);
+  assert.equal(check("h"), true);
+  ready(1);
+  assert.equal(await settled(check("i")), pending);
+  verifier.close();
 });
 
-Deno.test("SignatureVerifier checks for itself where the worker gives no verdict", async () => {
-  const { check, losses, state, verifier } = readyVerifier();
+Deno.test("SignatureVerifier checks for itself where the worker gives no verdict, or too many", async () => {
+  const { check, losses, end, verifier } = readyVerifier();
   const good = check("a");
-  state.events!.verdicts("?");
+  end("?");
   assert.equal(await good, true);
-  const bad = check("a", signatureOver("b"));
-  state.events!.verdicts("x");
-  assert.equal(await bad, false);
-  assert.deepEqual(losses, []);
+  for (const verdict of ["x", "11", ""]) {
+    const bad = check("a", signatureOver("b"));
+    end(verdict);
+    assert.equal(await bad, false);
+  }
+  assert.match(losses.join(), /^Error: 2 verdicts on 1 signatures,Error: 0 verdicts on 1 [a-z]+$/);
   verifier.close();
 });
 
-Deno.test("SignatureVerifier drops a worker whose answer does not fit its question", async () => {
-  const { check, losses, state } = readyVerifier();
-  const bad = check("a", signatureOver("b"));
-  state.events!.verdicts("11");
-  assert.equal(await bad, false);
-  assert.match(String(losses), /2 verdicts on 1 signatures/);
-  assert.equal(state.terminated, 1);
-});
-
-Deno.test("SignatureVerifier answers for a worker that is late at two looks, and uses it again", async () => {
-  const { batches, check, looks, losses, state, verifier } = readyVerifier({
-    bounds: { batch: 1, waiting: 10, lookEveryMs: 1, patienceLooks: 5 },
+Deno.test("SignatureVerifier answers for a worker that is late, and does without for a while", async () => {
+  const { check, losses, pass, workers, verifier } = readyVerifier({
+    bounds: { batch: 1, waiting: 10 },
   });
-  const look = () => looks.shift()!();
-  const first = check("a");
-  look();
-  state.events!.verdicts("1");
-  assert.equal(await first, true);
-  const second = [check("a"), check("b", signatureOver("a"))];
-  look(); // another batch than the one seen before
-  assert.equal(await settled(second[0]!), pending);
-  look();
-  assert.deepEqual(await Promise.all(second), [true, false]);
-  assert.equal(check("c"), true);
-  assert.equal(batches.length, 2);
-  state.events!.verdicts("0"); // late: its check has been answered
-  const third = check("d");
-  assert.equal(await settled(third), pending);
-  state.events!.verdicts("1");
-  assert.equal(await third, true);
-  assert.deepEqual([losses, state.terminated], [[], 0]);
-  verifier.close();
-});
-
-Deno.test("SignatureVerifier drops a worker that is late for too long", async () => {
-  const { check, looks, losses, state } = readyVerifier({
-    bounds: { batch: 1, waiting: 10, lookEveryMs: 1, patienceLooks: 3 },
-  });
-  const look = () => looks.shift()!();
-  const verdict = check("a");
-  look();
-  look();
-  assert.equal(await verdict, true);
-  look();
-  assert.deepEqual([losses, state.terminated, looks.length], [[], 0, 1]);
-  look();
+  const verdicts = [check("a"), check("b", signatureOver("a"))];
+  pass(1_500);
+  assert.equal(await settled(verdicts[0]!), pending);
+  pass(250);
+  assert.deepEqual(await Promise.all(verdicts), [true, false]);
   assert.match(String(losses), /does not answer/);
-  assert.deepEqual([state.terminated, looks.length], [1, 0]);
-  assert.equal(check("b"), true);
-});
-
-Deno.test("SignatureVerifier stops looking when nothing is under way", () => {
-  const { check, looks, state, verifier } = readyVerifier();
-  check("a");
-  state.events!.verdicts("1");
-  looks.shift()!();
-  assert.equal(looks.length, 0);
+  assert.deepEqual([check("c"), workers.length, workers[0]!.isTerminated], [true, 1, true]);
   verifier.close();
 });
 
 Deno.test("SignatureVerifier.close() answers what waits, ends the worker, and answers later checks", async () => {
-  const { check, losses, looks, state, verifier } = readyVerifier({
-    bounds: { batch: 1, waiting: 10, lookEveryMs: 1, patienceLooks: 2 },
+  const { check, losses, looked, verifier, workers } = readyVerifier({
+    bounds: { batch: 1, waiting: 10 },
   });
   const verdicts = [check("a"), check("b"), check("c", signatureOver("b"))];
   verifier.close();
   verifier.close();
   assert.deepEqual(await Promise.all(verdicts), [true, true, false]);
-  assert.deepEqual([state.terminated, losses, looks.length], [1, [], 0]);
-  assert.equal(check("d"), true);
+  assert.deepEqual([workers[0]!.isTerminated, losses, looked()], [true, [], 0]);
+  assert.deepEqual([check("d"), workers.length], [true, 1]);
 });
 
 Deno.test("SignatureVerifier goes on without a worker where none can be started, or none exists", () => {
   const refusal = new Error("no workers here");
-  const { check, losses } = verifierOf(() => {
-    throw refusal;
+  const { check, losses } = heldVerifier({
+    start: () => {
+      throw refusal;
+    },
   });
   assert.deepEqual([check("a"), check("b", signatureOver("a"))], [true, false]);
   assert.deepEqual(losses, [refusal]);
-  const without = verifierOf(null);
+  const without = heldVerifier({ start: null });
   assert.equal(without.check("a"), true);
   assert.deepEqual(without.losses, []);
 });
 
-Deno.test("startWorker() verifies in a real worker that has no permissions", async () => {
+Deno.test("startVerificationWorker() verifies in a real worker that has no permissions", async () => {
   const ready = Promise.withResolvers<void>();
-  const answers: ((verdicts: string) => void)[] = [];
-  const worker = startWorker({
-    ready: () => ready.resolve(),
-    verdicts: (verdicts) => answers.shift()!(verdicts),
+  const answers: ((message: unknown) => void)[] = [];
+  const worker = startVerificationWorker({
+    message(message) {
+      if (message === "ready") ready.resolve();
+      else answers.shift()!(message);
+    },
     died: (failure) => ready.reject(failure),
   });
-  const ask = (...batch: string[]) =>
-    new Promise<string>((resolve) => {
+  const ask = (id: number, ...job: string[]) =>
+    new Promise<unknown>((resolve) => {
       answers.push(resolve);
-      worker.post(batch);
+      worker.postMessage({ id, job }, []);
     });
   await ready.promise;
   const x = publicKey.export({ format: "jwk" }).x!;
   const base64 = (text: string) => signatureOver(text).toString("base64");
   const good = [x, base64("a"), "a"];
-  assert.equal(
-    await ask(...good, x, base64("b"), "a", "no key", base64("a"), "a", ...good),
-    "10?1",
+  assert.deepEqual(
+    await ask(3, ...good, x, base64("b"), "a", "no key", base64("a"), "a", ...good),
+    { id: 3, result: "10?1" },
   );
-  assert.equal(await ask(x, base64("ä"), "ä"), "1");
+  assert.deepEqual(await ask(4, x, base64("ä"), "ä"), { id: 4, result: "1" });
   worker.terminate();
 });
 
 Deno.test("SignatureVerifier answers all checks when its real worker is killed among them", async () => {
   const ready = Promise.withResolvers<void>();
   const worker: { kill?: () => void } = {};
-  const { check, losses, verifier } = verifierOf((events) => {
-    const started = startWorker({
-      ...events,
-      ready() {
-        events.ready();
-        ready.resolve();
-      },
-    });
-    // What it cannot iterate over ends it.
-    worker.kill = () => started.post(null as unknown as Batch);
-    return started;
+  const { check, losses, verifier } = heldVerifier({
+    start(events) {
+      const started = startVerificationWorker({
+        ...events,
+        message(message) {
+          events.message(message);
+          ready.resolve();
+        },
+      });
+      // What it cannot iterate over ends it.
+      worker.kill = () => started.postMessage(null, []);
+      return started;
+    },
   });
   check("the one that starts it");
   await ready.promise;

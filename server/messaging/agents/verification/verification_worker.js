@@ -2,9 +2,10 @@
  * The program of the verification worker. It is imported as text and runs from a data: URL, since a
  * worker from a file would need the permission to read it; so it imports nothing of the project.
  *
- * It says "ready" once. Then a batch comes in as three texts a signature: the public key (32 bytes,
- * base64url), the signature (64 bytes, base64) and the string that was signed. One text goes back, a
- * character a signature: 1 valid, 0 false, ? where the check itself failed.
+ * It speaks with its host as server/base/workers/serve_jobs.ts does. A job is a batch of three texts a
+ * signature: the public key (32 bytes, base64url), the signature (64 bytes, base64) and the string that
+ * was signed. Its result is one text, a character a signature: 1 valid, 0 false, ? where the check
+ * itself failed.
  */
 import { Buffer } from "node:buffer";
 import { createPublicKey, verify } from "node:crypto";
@@ -38,12 +39,10 @@ function verdictOn([x, signature, text]) {
   }
 }
 
-/** @param {MessageEvent<string[]>} event */
-globalThis.onmessage = ({ data }) => {
-  let verdicts = "";
-  for (let i = 0; i < data.length; i += 3) {
-    verdicts += verdictOn([data[i], data[i + 1], data[i + 2]]);
-  }
-  globalThis.postMessage(verdicts);
+/** @param {MessageEvent<{ id: number, job: string[] }>} event */
+globalThis.onmessage = ({ data: { id, job } }) => {
+  let result = "";
+  for (let i = 0; i < job.length; i += 3) result += verdictOn([job[i], job[i + 1], job[i + 2]]);
+  globalThis.postMessage({ id, result });
 };
 globalThis.postMessage("ready");

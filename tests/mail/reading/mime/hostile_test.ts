@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { MailWorker } from "../../../../server/mail/worker/mail_worker.ts";
-import { startMailWorker } from "../../../../server/mail/worker/start_mail_worker.ts";
+import { MailWorker, startMailWorker } from "../../../../server/mail/worker/mail_worker.ts";
 import type { ReadMailResult } from "../../../../server/mail/reading/read_mail.ts";
 import { mainLoopGap } from "../../../support/main_loop_gap.ts";
 import { readTexts } from "../../../support/read_texts.ts";

@@ -1,6 +1,5 @@
 /** Reads a hostile mail again and again, and prints the most memory that the process had, in MiB. */
-import { MailWorker } from "../../../../server/mail/worker/mail_worker.ts";
-import { startMailWorker } from "../../../../server/mail/worker/start_mail_worker.ts";
+import { MailWorker, startMailWorker } from "../../../../server/mail/worker/mail_worker.ts";
 import { HOSTILE_MAILS } from "./hostile_mails.ts";
 
 const raw = HOSTILE_MAILS[Deno.args[0]!]!();

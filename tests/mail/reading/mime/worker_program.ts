@@ -1,6 +1,5 @@
 /** Reads a mail in a worker, as a process that may do only what its flags say. */
-import { MailWorker } from "../../../../server/mail/worker/mail_worker.ts";
-import { startMailWorker } from "../../../../server/mail/worker/start_mail_worker.ts";
+import { MailWorker, startMailWorker } from "../../../../server/mail/worker/mail_worker.ts";
 import { readTexts } from "../../../support/read_texts.ts";
 
 const losses: string[] = [];
