@@ -377,7 +377,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           webhooks: { imports: ["access"] },
           worker: {
             imports: ["composing", "reading"],
-            shows: ["compose_worker.ts", "mail_worker.ts", "start_mail_worker.ts"],
+            shows: ["mail_worker.ts", "start_mail_worker.ts"],
           },
           core: {
             imports: ["access", "records", "worker"],

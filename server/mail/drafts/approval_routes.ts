@@ -20,7 +20,7 @@ import { linkExpired } from "../records/link_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import type { MailSecret } from "../access/mail_secret.ts";
-import type { ComposeWorker } from "../worker/compose_worker.ts";
+import type { MailWorker } from "../worker/mail_worker.ts";
 import { isDraftToken, isTokenOf, linkToken } from "../notices/link_token.ts";
 import type { Blobs } from "../../base/blobs/blobs.ts";
 import { answerHtml, shownPictures, writeShownHtml } from "./answer_html.ts";
@@ -36,7 +36,7 @@ export interface ApprovalRouteServices {
   sendDraft: SendDraft;
   inboxes: Inboxes;
   messages: Pick<Messages, "read">;
-  work: Pick<ComposeWorker, "preview">;
+  composer: Pick<MailWorker, "preview">;
   /** Has the mails go that ask people. */
   wake(): void;
   blobs: Pick<Blobs, "read">;
@@ -102,7 +102,7 @@ export function approvalHandlers(services: ApprovalRouteServices) {
   ): Promise<Response> {
     const { texts } = await drafts.whole(row);
     const section = await services.blobs.read(row.texts, 0);
-    const preview = await services.work.preview(section, row.orgId);
+    const preview = await services.composer.preview(section, row.orgId);
     const keys = (await records.read<KeysRecord>(keysKey(row.orgId)))?.keys ?? [];
     const { inReplyToMessageId: repliedId, orgId, inboxId } = row;
     const replied = repliedId === null ? null : await messages.read(orgId, inboxId, repliedId);

@@ -28,7 +28,7 @@ import { isMailId, makeMailId } from "../records/mail_id.ts";
 import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
 import { objectKey } from "../records/message_record.ts";
 import { joinNames } from "../composing/reducing/removed_names.ts";
-import type { ComposeWorker } from "../worker/compose_worker.ts";
+import type { MailWorker } from "../worker/mail_worker.ts";
 import { refuseLargeBodies } from "../composing/requests/read_bodies.ts";
 import {
   keepAnswer,
@@ -58,7 +58,7 @@ export interface DraftsServices {
   blobs: Omit<Blobs, "write">;
   written: WrittenBlobs;
   largeAnswers: LargeAnswers;
-  work: Pick<ComposeWorker, "reduce">;
+  composer: Pick<MailWorker, "reduce">;
 }
 
 /** A draft that somebody wants kept. */
@@ -117,7 +117,7 @@ export class Drafts {
     requireDraftQuota(await mailboxes.read(orgId, inboxId), limits);
     await blobs.refuseWhenFull();
     const { text, headers } = draft;
-    const reduce = reducer(this.services.work, orgId);
+    const reduce = reducer(this.services.composer, orgId);
     let written: BlobRef[] = [];
     const keep = (ref: BlobRef) => (written.push(ref), ref);
     /** The texts as the inbox has them go out, written. */
@@ -281,7 +281,7 @@ export class Drafts {
     const { mailboxes, blobs, store, random } = this.services;
     const { orgId, inboxId } = ref;
     await blobs.refuseWhenFull();
-    const reduce = reducer(this.services.work, orgId);
+    const reduce = reducer(this.services.composer, orgId);
     let written: BlobRef[] = [];
     try {
       await this.#changed(caller, ref, changes, reduce); // what takes long, ahead of the lock

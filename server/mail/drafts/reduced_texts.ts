@@ -2,7 +2,7 @@
 import type { DraftRow, DraftTexts } from "../records/draft_record.ts";
 import type { InboxRecord } from "../records/inbox_record.ts";
 import { ownPictures } from "../composing/reducing/reduced_addresses.ts";
-import type { ComposeWorker } from "../worker/compose_worker.ts";
+import type { MailWorker } from "../worker/mail_worker.ts";
 
 export interface HtmlToReduce {
   html: string | null;
@@ -25,7 +25,7 @@ export interface ReducedTexts {
 
 /** Reduces an HTML for a change that may be tried again: the same one is read once. */
 export function reducer(
-  work: Pick<ComposeWorker, "reduce">,
+  composer: Pick<MailWorker, "reduce">,
   orgId: string,
 ): (asked: HtmlToReduce) => Promise<ReducedTexts> {
   let last: { key: string; html: string; result: ReducedTexts } | null = null;
@@ -38,7 +38,7 @@ export function reducer(
     }));
     const key = JSON.stringify(pictures);
     if (last === null || last.key !== key || last.html !== html) {
-      const { html: reduced, removed } = await work.reduce(html, pictures, orgId);
+      const { html: reduced, removed } = await composer.reduce(html, pictures, orgId);
       last = { key, html, result: { html: reduced === "" ? null : reduced, removed } };
     }
     return last.result;

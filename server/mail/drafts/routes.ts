@@ -20,7 +20,7 @@ import { type DraftRow, writerOf } from "../records/draft_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { hideRecipients } from "../sending/hide_recipients.ts";
 import { giveKeyed, type KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
-import type { ComposeWorker } from "../worker/compose_worker.ts";
+import type { MailWorker } from "../worker/mail_worker.ts";
 import { refuseTrial } from "../sending/routes.ts";
 import { unknownObject } from "../access/unknown_object.ts";
 import { readDraftPage } from "./draft_pages.ts";
@@ -35,7 +35,7 @@ export interface DraftRouteServices {
   inboxes: Inboxes;
   messages: Pick<Messages, "read">;
   keyedAnswers: KeyedAnswers;
-  work: Pick<ComposeWorker, "read">;
+  composer: Pick<MailWorker, "readRequest">;
   pages: ListPages;
   blobs: Pick<Blobs, "refuseWhenFull">;
   answers: AnswerBudget;
@@ -46,8 +46,14 @@ export interface DraftRouteServices {
 }
 
 export function draftHandlers(services: DraftRouteServices) {
-  const { store, drafts, sendDraft, inboxes, messages, keyedAnswers, work, pages, limits, now } =
+  const { store, drafts, sendDraft, inboxes, messages, keyedAnswers, pages, limits, now } =
     services;
+
+  const read = <K extends "draft" | "draft_changes">(
+    kind: K,
+    body: Uint8Array,
+    org: { id: string },
+  ) => services.composer.readRequest(kind, body, { limits, nowMs: now() }, false, org.id);
 
   /** @param isDone where the answer tells of what has been committed, and cannot be refused any more */
   function show(
@@ -114,8 +120,7 @@ export function draftHandlers(services: DraftRouteServices) {
       const { org, params, confirm } = request;
       const inbox = await inboxes.find(request, params["id"]!);
       const body = await request.bytes();
-      const context = { limits, nowMs: now() };
-      const { request: asked } = await work.read("draft", body, context, false, org.id);
+      const { request: asked } = await read("draft", body, org);
       await confirm(); // the worker may have been busy
       const { inReplyToMessageId } = asked;
       if (inReplyToMessageId !== null) await requireMessage(org.id, inbox.id, inReplyToMessageId);
@@ -151,8 +156,7 @@ export function draftHandlers(services: DraftRouteServices) {
       const { org, params, confirm } = request;
       const row = await drafts.find(request, params["id"]!);
       const body = await request.bytes();
-      const context = { limits, nowMs: now() };
-      const { request: changes } = await work.read("draft_changes", body, context, false, org.id);
+      const { request: changes } = await read("draft_changes", body, org);
       await confirm();
       if (Object.keys(changes).length === 0) {
         return show(request, await drafts.whole(await asItGoesOut(row)), 200, false);

@@ -13,6 +13,7 @@ import { DAY_MS } from "../../base/time/time_units.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
 import { LONGEST_WAIT_MS, retryWaitMs } from "../mailbox/statuses/retry_times.ts";
 import { makeUlid } from "../records/mail_id.ts";
+import type { MailWorker } from "../worker/mail_worker.ts";
 
 export const OPERATOR_MAIL_KIND = "mail-operator";
 
@@ -31,8 +32,7 @@ export interface OperatorDeliveryOptions {
   blobs: Pick<Blobs, "read" | "drop">;
   mailer: Mailer;
   random: (sizeBytes: number) => Uint8Array;
-  /** Off the main thread where it is large. */
-  compose(mail: MailToCompose, owner: string): Promise<Uint8Array>;
+  composer: Pick<MailWorker, "compose">;
   /** The relay's sender (RELAY_MAIL_FROM). */
   from: { name: string; address: string };
   /** RELAY_MAIL_POSTMASTER. */
@@ -66,7 +66,7 @@ async function attempt(
   options: OperatorDeliveryOptions,
   item: OutgoingItem<OperatorPayload>,
 ): Promise<AttemptOutcome<OperatorPayload>> {
-  const { store, blobs, mailer, compose, from, operator } = options;
+  const { store, blobs, mailer, composer, from, operator } = options;
   const trying = { fromMs: item.queuedAtMs, lengthMs: OPERATOR_TRIED_MS };
   if (isGivenUp(item, trying, store)) {
     return { result: "dead", reason: "expired", untried: true };
@@ -78,7 +78,7 @@ async function attempt(
     if (error instanceof BlobDamaged) return { result: "dead", reason: "damaged", untried: true };
     throw error;
   }
-  const content = await compose(operatorMail(options, item, raw), OWNER);
+  const content = await composer.compose(operatorMail(options, item, raw), OWNER);
   const outcome = await mailer.send({ from: from.address, to: operator, content }, {
     signal: item.signal,
     beforeContent: () => item.commitData(),

@@ -9,7 +9,7 @@ import type { Inbox } from "../records/inbox_record.ts";
 import type { GivenKey, KeyedAnswer, KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
 import { hideRecipients } from "./hide_recipients.ts";
 import type { KeptAnswer } from "../mailbox/answers/large_answers.ts";
-import type { ComposeWorker } from "../worker/compose_worker.ts";
+import type { MailWorker } from "../worker/mail_worker.ts";
 import type { SendBodies, SendBodyKind } from "../composing/requests/read_send_body.ts";
 import type { Proposals } from "./proposals.ts";
 import type { MessageToSend, Sender } from "./sender.ts";
@@ -18,7 +18,7 @@ export interface AcceptanceServices {
   inboxes: Pick<Inboxes, "find">;
   sender: Sender;
   keyedAnswers: KeyedAnswers;
-  work: ComposeWorker;
+  composer: Pick<MailWorker, "readRequest">;
   proposals: Proposals;
   limits: Limits;
   now: () => number;
@@ -53,12 +53,13 @@ export class Acceptance {
     kind: K,
     make: (asked: SendBodies[K]) => Promise<MessageToSend> | MessageToSend,
   ): Promise<KeyedAnswer> {
-    const { inboxes, limits, now, work, keyedAnswers, proposals, sender } = this.services;
+    const { inboxes, limits, now, composer, keyedAnswers, proposals, sender } = this.services;
     refuseTrial(caller.org);
     const body = await given.body();
     const key = given.key();
     const context = { limits, nowMs: now() };
-    const asked = await work.read(kind, body, context, key !== null, caller.org.id);
+    const owner = caller.org.id;
+    const asked = await composer.readRequest(kind, body, context, key !== null, owner);
     // The worker may have been busy: what the key may do, and the inbox lets, is asked again.
     await caller.confirm();
     const inbox = await inboxes.find(caller, inboxId);

@@ -1,6 +1,5 @@
 /** Sending as a part of the mail area: what makes messages of requests, and the requests. */
 import { logSparsely } from "../../base/log_sparsely.ts";
-import type { MailToCompose } from "../composing/compose_mail.ts";
 import { WrittenBlobs } from "../core/written_blobs.ts";
 import type { MailPart } from "../core/mail_base.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
@@ -12,50 +11,45 @@ import { Answering } from "./answering.ts";
 import { CancelMessage } from "./cancel_message.ts";
 import { KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
 import { LargeAnswers } from "../mailbox/answers/large_answers.ts";
-import { ComposeWorker } from "../worker/compose_worker.ts";
 import { type Proposals, sendingHandlers } from "./routes.ts";
 import { Sender } from "./sender.ts";
 
 /** What messages, drafts and notices go out by. */
 export interface SenderPart extends MailPart {
-  work: ComposeWorker;
+  /** Reads requests to send and composes messages, whatever their size, and reads them back. */
+  composer: MailWorker;
   sender: Sender;
   /** What requests write their blobs by. */
   written: WrittenBlobs;
   largeAnswers: LargeAnswers;
   keyedAnswers: KeyedAnswers;
-  /** @param owner whose turn it takes, off the main thread */
-  compose(mail: MailToCompose, owner: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 export function openSender(core: MailCore, suppressions: Suppressions): SenderPart {
   const { domain, deps: { config, log } } = core;
   const { dkim } = config.mail;
   // One of its own: mail of strangers may hold a worker for seconds, and this one gets the DKIM key.
-  const worker = new MailWorker({
+  const composer = new MailWorker({
     start: config.onDeploy ? null : startMailWorker,
     onLoss: logSparsely(log, "mail_worker_lost"),
   });
-  const work = new ComposeWorker(worker);
   const written = new WrittenBlobs(core);
   const largeAnswers = new LargeAnswers({ ...core, written });
   const sender = new Sender({
     ...core,
     suppressions,
-    work,
-    worker,
+    composer,
     written,
     largeAnswers,
     dkim: dkim === undefined ? null : { domain, ...dkim },
   });
   return {
-    work,
+    composer,
     sender,
     written,
     largeAnswers,
     keyedAnswers: new KeyedAnswers(core),
-    compose: (mail, owner) => work.compose(mail, owner),
-    close: () => worker.close(),
+    close: () => composer.close(),
   };
 }
 

@@ -51,7 +51,6 @@ import {
   type LargeAnswers,
 } from "../mailbox/answers/large_answers.ts";
 import { refuseLoop } from "./loop_limit.ts";
-import type { ComposeWorker } from "../worker/compose_worker.ts";
 import type { SendRequest } from "../composing/requests/read_send.ts";
 import { takeRecipientQuota } from "./recipient_quota.ts";
 
@@ -92,9 +91,8 @@ export interface SenderServices {
   largeAnswers: LargeAnswers;
   outgoing: Pick<OutgoingQueue, "wake">;
   suppressions: Pick<Suppressions, "among">;
-  work: ComposeWorker;
-  /** Reads back what was composed; not the worker that reads mail of strangers. */
-  worker: Pick<MailWorker, "read">;
+  /** Not the worker that reads mail of strangers. */
+  composer: Pick<MailWorker, "compose" | "read">;
   /** Of all inboxes, lowercased. */
   domain: string;
   dkim: DkimKey | null;
@@ -209,13 +207,13 @@ export class Sender {
     message: MessageToSend,
     addresses: readonly string[],
   ): Promise<{ message: NewMessage; rest: Uint8Array; written: BlobRef[] }> {
-    const { store, random, work, worker, limits, written, domain, dkim } = this.services;
+    const { store, random, composer, limits, written, domain, dkim } = this.services;
     const nowMs = store.now();
     const from: MailAddress = {
       name: inbox.displayName,
       address: `${inbox.localPart}@${domain}`,
     };
-    const raw = await work.compose({
+    const raw = await composer.compose({
       from,
       to: message.to,
       cc: message.cc,
@@ -233,7 +231,7 @@ export class Sender {
       boundary: random(BOUNDARY_BYTES).toHex(),
       dkim,
     }, org.id);
-    const { facts, ...texts } = await worker.read(raw, {
+    const { facts, ...texts } = await composer.read(raw, {
       envelopeFrom: from.address,
       limits: { parts: limits.mailParts, depth: limits.mailDepth },
       given: { text: message.text, html: message.html },

@@ -7,7 +7,11 @@ import { RelayError } from "../../base/errors.ts";
 import type { DsnRecipient } from "../reading/reports/dsn.ts";
 import type { DraftPreview } from "../composing/reducing/preview_draft.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
-import type { ReadOutcome, SendBodyKind } from "../composing/requests/read_send_body.ts";
+import type {
+  ReadOutcome,
+  ReadRequest,
+  SendBodyKind,
+} from "../composing/requests/read_send_body.ts";
 import type { ReadingContext } from "../composing/requests/read_send.ts";
 import type { OwnPicture } from "../composing/reducing/reduced_addresses.ts";
 import type { ReducedHtml } from "../composing/reducing/reduce_html.ts";
@@ -147,8 +151,10 @@ export class MailWorker {
   }
 
   /**
-   * What the body of a request to send asks for, or why it is refused.
-   * @throws RelayError `unavailable` when too much waits, or it took too long
+   * What the body of a request to send asks for.
+   * @param wantsFingerprint whether the request has an Idempotency-Key
+   * @throws RelayError `invalid_json`, `invalid_email`, `payload_too_large`; `unavailable` when too much
+   * waits, or it took too long
    * @throws Error when reading it failed
    */
   async readRequest<K extends SendBodyKind>(
@@ -157,7 +163,7 @@ export class MailWorker {
     context: ReadingContext,
     wantsFingerprint: boolean,
     owner: string,
-  ): Promise<ReadOutcome<K>> {
+  ): Promise<ReadRequest<K>> {
     const end = await this.#run(
       "request",
       body,
@@ -165,7 +171,9 @@ export class MailWorker {
       owner,
       () => {},
     );
-    return resultOf(end, "the request") as ReadOutcome<K>;
+    const outcome = resultOf(end, "the request") as ReadOutcome<K>;
+    if (!("refused" in outcome)) return outcome;
+    throw new RelayError(outcome.refused.code, outcome.refused.message);
   }
 
   /**

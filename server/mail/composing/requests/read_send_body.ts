@@ -20,13 +20,15 @@ export interface SendBodies {
 
 export type SendBodyKind = keyof SendBodies;
 
+export interface ReadRequest<K extends SendBodyKind> {
+  request: SendBodies[K];
+  /** Of the body, where it was asked for. */
+  fingerprint: string | null;
+}
+
 /** Plain data, so that a worker can hand it over. */
 export type ReadOutcome<K extends SendBodyKind> =
-  | {
-    request: SendBodies[K];
-    /** Of the body, where it was asked for. */
-    fingerprint: string | null;
-  }
+  | ReadRequest<K>
   | { refused: { code: ErrorCode; message: string } };
 
 const READERS: {
