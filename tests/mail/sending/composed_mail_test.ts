@@ -92,7 +92,7 @@ partOrSkip("python3", "what readSend() accepts is read the same by Python", asyn
     .map(acceptedMail).filter((mail) => mail !== null);
   assert(mails.length > 100, `only ${mails.length} requests were accepted`);
   const read = await readByPython(
-    [python, pathOf("read_mail_program.py")],
+    [python, pathOf("../reading/read_mail_program.py")],
     [],
     await Promise.all(mails.map(composeMail)),
   ) as Record<string, unknown>[];
