@@ -4,11 +4,10 @@ import { LastUsed } from "../../server/mail/access/last_used.ts";
 import type { SignInServices } from "../../server/mail/sign_in/owners/sign_in_services.ts";
 import type { TestStorage } from "./storage.ts";
 
-/** `woken` counts how often the outgoing queue was. */
 export function signInServices(
   { store, records, commits }: TestStorage,
-): SignInServices & { woken: number } {
-  const services = {
+): SignInServices {
+  return {
     store,
     records,
     commits,
@@ -20,8 +19,5 @@ export function signInServices(
     },
     lastUsed: new LastUsed(store),
     addressKey: new Uint8Array(32),
-    woken: 0,
-    outgoing: { wake: () => void services.woken++ },
   };
-  return services;
 }

@@ -37,8 +37,6 @@ export interface ApprovalRouteServices {
   inboxes: Inboxes;
   messages: Pick<Messages, "read">;
   composer: Pick<MailWorker, "preview">;
-  /** Has the mails go that ask people. */
-  wake(): void;
   blobs: Pick<Blobs, "read">;
   secret: Pick<MailSecret, "key">;
   answers: AnswerBudget;
@@ -90,7 +88,6 @@ export function approvalHandlers(services: ApprovalRouteServices) {
     }
     // What a person reads is what goes out, also of a draft from before it had to be approved.
     const current = await drafts.asItGoesOut(row, true);
-    if (current.revision !== row.revision) services.wake();
     if (current.asked === null) throw linkExpired(); // nobody has to approve it any more
     return { row: current, org, inbox, isCurrent: link.revision === current.revision };
   }

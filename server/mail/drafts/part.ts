@@ -5,7 +5,6 @@ import type { SenderPart } from "../sending/part.ts";
 import type { Proposals } from "../sending/proposals.ts";
 import { approvalDelivery } from "./approval_delivery.ts";
 import { approvalHandlers } from "./approval_routes.ts";
-import { APPROVAL_MAIL_KIND } from "./ask_approval.ts";
 import { Drafts } from "./drafts.ts";
 import { proposeDraft } from "./propose_draft.ts";
 import { draftHandlers } from "./routes.ts";
@@ -16,15 +15,13 @@ export interface DraftsPart extends MailPart {
 }
 
 export function openDrafts(core: MailCore, senderPart: SenderPart): DraftsPart {
-  const { outgoing, mailer, now } = core;
+  const { outgoing, mailer } = core;
   const drafts = new Drafts({ ...core, ...senderPart });
   if (mailer !== undefined) outgoing.register(approvalDelivery({ ...core, drafts, mailer }));
-  /** Has the mails go that a commit has just queued. */
-  const wake = () => outgoing.wake({ kind: APPROVAL_MAIL_KIND, dueMs: now() });
-  const parts = { ...core, ...senderPart, drafts, wake };
+  const parts = { ...core, ...senderPart, drafts };
   const services = { ...parts, sendDraft: new SendDraft(parts) };
   return {
-    proposals: { propose: (...asked) => proposeDraft({ drafts, wake }, ...asked) },
+    proposals: { propose: (...asked) => proposeDraft(drafts, ...asked) },
     handlers: { ...draftHandlers(services), ...approvalHandlers(services) },
   };
 }

@@ -8,19 +8,13 @@ import type { MessageToSend } from "../sending/sender.ts";
 import type { Drafts, WholeDraft } from "./drafts.ts";
 import { draftFor } from "../mailbox/shown/shown_draft.ts";
 
-export interface ProposeServices {
-  drafts: Pick<Drafts, "create">;
-  /** Has the mail go that asks the person. */
-  wake(): void;
-}
-
 /**
  * Keeps a message as a draft and asks a person to approve it.
  * @returns the answer, JSON: {status: "pending_approval", draft}
  * @throws RelayError as Drafts.create()
  */
 export async function proposeDraft(
-  { drafts, wake }: ProposeServices,
+  drafts: Pick<Drafts, "create">,
   caller: MailCaller,
   inbox: Inbox,
   message: MessageToSend,
@@ -39,7 +33,6 @@ export async function proposeDraft(
     },
     keyed === undefined ? undefined : { keyed, make: answerOf },
   );
-  wake();
   return answerOf(made);
 
   function answerOf({ row, texts }: WholeDraft): Uint8Array<ArrayBuffer> {

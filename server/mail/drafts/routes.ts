@@ -41,8 +41,6 @@ export interface DraftRouteServices {
   answers: AnswerBudget;
   limits: Limits;
   now: () => number;
-  /** Has the mails go that ask people. */
-  wake(): void;
 }
 
 export function draftHandlers(services: DraftRouteServices) {
@@ -73,13 +71,6 @@ export function draftHandlers(services: DraftRouteServices) {
     return answerWhole(body, { status, headers: { ...JSON_HEADERS, ...NO_STORE } });
   }
 
-  /** Of a draft whose HTML is only now reduced, a person is told as of any change. */
-  async function asItGoesOut(row: DraftRow): Promise<DraftRow> {
-    const current = await drafts.asItGoesOut(row);
-    if (current.revision !== row.revision) services.wake();
-    return current;
-  }
-
   async function requireMessage(orgId: string, inboxId: string, messageId: string): Promise<void> {
     const isThere = isMailId("msg", messageId) &&
       await messages.read(orgId, inboxId, messageId) !== null;
@@ -102,7 +93,7 @@ export function draftHandlers(services: DraftRouteServices) {
     if (revision === null && inbox.sendPolicy === "draft_only") {
       throw invalidJson("revision is required here: the one of the draft that you have read");
     }
-    const current = await asItGoesOut(await drafts.read(row) ?? gone());
+    const current = await drafts.asItGoesOut(await drafts.read(row) ?? gone());
     if (revision !== null && revision !== current.revision) throw draftChanged(current.revision);
     const sent = () =>
       sendDraft.send(request, inbox, current, {
@@ -129,7 +120,6 @@ export function draftHandlers(services: DraftRouteServices) {
         headers: [],
         isOfOneKey: true,
       });
-      services.wake();
       return show(request, made, made.isNew ? 201 : 200, made.isNew);
     },
     async listMailDrafts(request) {
@@ -149,7 +139,7 @@ export function draftHandlers(services: DraftRouteServices) {
       return page.answerJson(json, more ? [last!] : null);
     },
     async readMailDraft(request) {
-      const row = await asItGoesOut(await drafts.find(request, request.params["id"]!));
+      const row = await drafts.asItGoesOut(await drafts.find(request, request.params["id"]!));
       return show(request, await drafts.whole(row), 200, false);
     },
     async updateMailDraft(request) {
@@ -159,10 +149,9 @@ export function draftHandlers(services: DraftRouteServices) {
       const { request: changes } = await read("draft_changes", body, org);
       await confirm();
       if (Object.keys(changes).length === 0) {
-        return show(request, await drafts.whole(await asItGoesOut(row)), 200, false);
+        return show(request, await drafts.whole(await drafts.asItGoesOut(row)), 200, false);
       }
       const changed = await drafts.change(request, row, changes);
-      services.wake();
       return show(request, changed, 200, true);
     },
     async discardMailDraft(request) {

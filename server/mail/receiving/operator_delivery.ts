@@ -13,7 +13,6 @@ import { DAY_MS } from "../../base/time/time_units.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
 import { LONGEST_WAIT_MS, retryWaitMs } from "../mailbox/statuses/retry_times.ts";
 import { makeUlid } from "../records/mail_id.ts";
-import type { MailWorker } from "../worker/mail_worker.ts";
 
 export const OPERATOR_MAIL_KIND = "mail-operator";
 
@@ -32,7 +31,8 @@ export interface OperatorDeliveryOptions {
   blobs: Pick<Blobs, "read" | "drop">;
   mailer: Mailer;
   random: (sizeBytes: number) => Uint8Array;
-  composer: Pick<MailWorker, "compose">;
+  /** Off the main thread. */
+  composer: { compose(mail: MailToCompose, owner: string): Promise<Uint8Array> };
   /** The relay's sender (RELAY_MAIL_FROM). */
   from: { name: string; address: string };
   /** RELAY_MAIL_POSTMASTER. */

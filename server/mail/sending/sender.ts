@@ -8,13 +8,12 @@ import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";
 import { rateLimited, RelayError } from "../../base/errors.ts";
 import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
 import type { Limits } from "../../base/config/limits.ts";
-import type { OutgoingQueue } from "../../base/outgoing/outgoing_queue.ts";
 import { admit, type Window } from "../../base/bounds/rate_window.ts";
 import type { Store } from "../../base/storage/rows/store.ts";
 import { valueSizeBytes } from "../../base/storage/rows/stored_size.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 import type { DkimKey } from "../composing/sign_dkim.ts";
-import { stageMails, wakeMails } from "../mailbox/statuses/queued_mail.ts";
+import { stageMails } from "../mailbox/statuses/queued_mail.ts";
 import { nothingInFlight } from "../mailbox/statuses/sends_in_flight.ts";
 import { count } from "../records/figures_record.ts";
 import { maySee } from "../access/access.ts";
@@ -89,7 +88,6 @@ export interface SenderServices {
   blobs: Omit<Blobs, "write">;
   written: WrittenBlobs;
   largeAnswers: LargeAnswers;
-  outgoing: Pick<OutgoingQueue, "wake">;
   suppressions: Pick<Suppressions, "among">;
   /** Not the worker that reads mail of strangers. */
   composer: Pick<MailWorker, "compose" | "read">;
@@ -123,18 +121,15 @@ export class Sender {
       writtenByKey?: string | null;
     } = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
-    const { store, blobs, domain } = this.services;
     const { org } = by;
     await this.check(org, inbox, message);
     const addresses = recipientsOf(message);
     const made = await this.#make(org, inbox, message, addresses);
     if (writtenByKey !== null) made.message = { ...made.message, writtenByKey };
     try {
-      const { row, answer } = await this.#commit(by, made, message.about, { keyed, extras });
-      wakeMails(this.services.outgoing, row, { store, domain });
-      return answer;
+      return await this.#commit(by, made, message.about, { keyed, extras });
     } catch (error) {
-      for (const ref of made.written) await blobs.discard(ref);
+      for (const ref of made.written) await this.services.blobs.discard(ref);
       throw error;
     }
   }
@@ -272,7 +267,7 @@ export class Sender {
     { message, rest, written }: { message: NewMessage; rest: Uint8Array; written: BlobRef[] },
     about: MessageRow | null,
     { keyed, extras }: { keyed?: KeyedCommit<KeptAnswer>; extras?: MessageExtras },
-  ): Promise<{ row: MessageRow; answer: Uint8Array<ArrayBuffer> }> {
+  ): Promise<Uint8Array<ArrayBuffer>> {
     const { mailboxes, store, random, limits, blobs, largeAnswers, domain } = this.services;
     const { orgId, inboxId } = message;
     let former: BlobRef | null = null;
@@ -327,7 +322,7 @@ export class Sender {
             thread,
             isFirstOfRfcId: true,
           });
-          return { mailbox: added.mailbox, result: { row, answer } };
+          return { mailbox: added.mailbox, result: answer };
         },
       };
     });

@@ -23,7 +23,7 @@ import { stageTakeBack } from "./owners/change_owner.ts";
 import { stageEmailWindow } from "./email_window.ts";
 import { stageLink } from "./owners/queued_link.ts";
 import { chooseOrg, type SignInChoice } from "./sign_in_choice.ts";
-import { type SignInServices, wakeLinkMails } from "./owners/sign_in_services.ts";
+import type { SignInServices } from "./owners/sign_in_services.ts";
 
 /**
  * Mails a sign-in link to an address, known or not: whether an org carries it is asked when the link is
@@ -49,7 +49,6 @@ export async function sendMagicLink(
     const link = { kind: "magic", email, orgId, askedFrom } as const;
     stageLink<MagicLink>(transaction, id, link, LINK_MS, random);
   });
-  wakeLinkMails(services);
 }
 
 export interface SignedIn {
@@ -162,5 +161,4 @@ async function takeBack(services: SignInServices, id: string, orgId: string): Pr
     const undone = changeToUndo(org, link, transaction.nowMs);
     if (undone !== null) stageTakeBack(transaction, org, undone, mail, limits);
   });
-  wakeLinkMails(services);
 }

@@ -25,7 +25,7 @@ import { orgKey, type OrgRecord, orgState, type Restore } from "../records/org_r
 import { stageOwner, stageTakeBack } from "./owners/change_owner.ts";
 import { stageEmailWindow } from "./email_window.ts";
 import { stageLink } from "./owners/queued_link.ts";
-import { type SignInServices, wakeLinkMails } from "./owners/sign_in_services.ts";
+import type { SignInServices } from "./owners/sign_in_services.ts";
 
 /**
  * Mails a link that makes an address the caller's org's. An earlier one that waits works no more.
@@ -40,7 +40,7 @@ export async function sendClaimLink(
   const { commits, store: { now, random }, limits } = services;
   const { org: { id: orgId }, key: { id: keyId, prefix: keyPrefix } } = caller;
   const linkId = makeUlid(now(), random);
-  const link = await commits.submit((transaction) => {
+  return await commits.submit((transaction) => {
     const org = requireCaller(transaction, caller, limits);
     const limit = limits.mailClaimsPerOrgPerHour;
     const rule = { limit, windowMs: HOUR_MS };
@@ -56,8 +56,6 @@ export async function sendClaimLink(
     transaction.putRecord(orgKey(orgId), { ...org, pendingClaim });
     return link;
   });
-  wakeLinkMails(services);
-  return link;
 }
 
 /** A link that may still be followed, and its org. */
@@ -156,7 +154,6 @@ export async function followOwnerLink(
       isUndo: false,
     };
   });
-  wakeLinkMails(services);
   return changed;
 }
 

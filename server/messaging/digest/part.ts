@@ -46,7 +46,7 @@ export function openDigests(core: AgentCore, { inbox, messages, outgoing }: Dige
     routes,
     crons: {
       async digest() {
-        await sweepDigests({ ...shared, outgoing });
+        await sweepDigests(shared);
         // Where nothing runs between requests, nothing else would send them now.
         await outgoing.run();
       },

@@ -80,8 +80,16 @@ export interface Transaction extends Attempt {
   delete(key: Deno.KvKey): void;
   /** Adds to a KvU64 counter that never expires. */
   sum(key: Deno.KvKey, amount: bigint): void;
+  /** Has who listens to a topic (`GroupCommit.listen`) told of something, once the commit is made. */
+  announce(topic: string, what: unknown): void;
   /** The smallest message id above `above` that this process may give. */
   allocateId(above: number): number;
+}
+
+/** What a plan has come to, for when its commit is made. */
+export interface Planned {
+  result: unknown;
+  announced: readonly { topic: string; what: unknown }[];
 }
 
 /**

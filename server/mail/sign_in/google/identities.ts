@@ -9,7 +9,7 @@ import { makeKeySecret } from "../../records/key_record.ts";
 import { makeMailId, makeUlid } from "../../records/mail_id.ts";
 import { newOrg, orgKey, type OrgRecord } from "../../records/org_record.ts";
 import { stageOwner, stageTakeBack } from "../owners/change_owner.ts";
-import { type SignInServices, wakeLinkMails } from "../owners/sign_in_services.ts";
+import type { SignInServices } from "../owners/sign_in_services.ts";
 import type { GoogleIdentity } from "./read_id_token.ts";
 
 export interface GoogleServices extends Omit<SignInServices, "addressKey"> {
@@ -105,7 +105,6 @@ export async function attachIdentity(
     transaction.putRecord(googleKey(sub), { v: 1, orgId: after.id });
     return after;
   });
-  wakeLinkMails(services);
   return org;
 }
 
