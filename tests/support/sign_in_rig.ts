@@ -1,4 +1,5 @@
 /** The ways into orgs over a store, without HTTP and without mail that leaves. */
+import { ClientAddresses } from "../../server/base/http/callers/client_address.ts";
 import { DEFAULT_LIMITS } from "../../server/base/config/limits.ts";
 import { LastUsed } from "../../server/mail/access/last_used.ts";
 import type { SignInServices } from "../../server/mail/sign_in/owners/sign_in_services.ts";
@@ -18,6 +19,6 @@ export function signInServices(
       mailMagicPerIpPerHour: 1_000,
     },
     lastUsed: new LastUsed(store),
-    addressKey: new Uint8Array(32),
+    clients: new ClientAddresses(new Uint8Array(32), 0),
   };
 }

@@ -3,7 +3,7 @@ import { requireAdmin } from "../../base/http/callers/require_admin.ts";
 import type { Deps } from "../../base/parts/deps.ts";
 import { invalidJson } from "../../base/errors.ts";
 import { answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
-import { callerHash } from "../../base/http/callers/client_address.ts";
+import type { ClientAddresses } from "../../base/http/callers/client_address.ts";
 import { noContent } from "../../base/http/answers/no_content.ts";
 import type { FreeDisk } from "../../base/storage/free_disk.ts";
 import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
@@ -26,8 +26,7 @@ export interface OrgRouteServices {
   freeDisk: FreeDisk;
   secret: MailSecret;
   erasures: Erasures;
-  /** Secret under which client addresses are hashed, 32 bytes. */
-  addressKey: Uint8Array;
+  clients: ClientAddresses;
 }
 
 export function orgHandlers(services: OrgRouteServices) {
@@ -39,7 +38,7 @@ export function orgHandlers(services: OrgRouteServices) {
     const request = readRegistration(await body(), store.clock, limits.signatureWindowSeconds);
     await freeDisk.refuseWhenFull();
     await secret.key("mail-link"); // made with the first org
-    const addressHash = callerHash(c, services.addressKey, config.trustedProxyHops);
+    const addressHash = services.clients.hashOf(c);
     const registering = { commits, random, now, limits };
     const { org, apiKey, keyPrefix } = await registerOrg(registering, request, addressHash);
     return answerJson(

@@ -12,6 +12,7 @@ import { base64urlnopad } from "@scure/base";
 import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";
 import { type ErrorCode, RelayError, unavailable } from "../../base/errors.ts";
 import { sha256Of } from "../../base/slices/sha256_of.ts";
+import type { ClientAddresses } from "../../base/http/callers/client_address.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
 import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
@@ -58,8 +59,7 @@ export interface ReceiverServices {
   /** Finds out about a message's sender, off the main thread. */
   checkAuth(mail: ReceivedMail, party: Party): Promise<SenderCheck>;
   destinations: Pick<Destinations, "find">;
-  /** Secret under which client addresses are hashed, 32 bytes. */
-  addressKey: Uint8Array;
+  clients: ClientAddresses;
 }
 
 /** Keeps what became of a message, in a commit that is made anyway. */

@@ -1,6 +1,5 @@
 /** Sign-in by a link in a mail (specification, 4.7; mail page, "Orgs and the ways in"). */
 import { rateLimited } from "../../base/errors.ts";
-import { hashClientAddress } from "../../base/http/callers/client_address.ts";
 import { Outdated } from "../../base/storage/commits/job.ts";
 import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
@@ -35,8 +34,8 @@ export async function sendMagicLink(
   services: SignInServices,
   { email, orgId, askedFrom }: Pick<MagicLink, "email" | "orgId" | "askedFrom">,
 ): Promise<void> {
-  const { commits, store: { now, random }, limits, addressKey } = services;
-  const clientWindow = windowKey("mail-magic-client", hashClientAddress(addressKey, askedFrom));
+  const { commits, store: { now, random }, limits, clients } = services;
+  const clientWindow = windowKey("mail-magic-client", clients.hash(askedFrom));
   const id = makeUlid(now(), random);
   await commits.submit((transaction) => {
     const limit = limits.mailMagicPerIpPerHour;

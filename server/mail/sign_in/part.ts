@@ -5,7 +5,7 @@ import { linkDelivery } from "./link_delivery.ts";
 import { signInHandlers } from "./routes.ts";
 
 export function openSignIn(core: MailCore): MailPart {
-  const { outgoing, mailer, deps: { config } } = core;
+  const { outgoing, mailer } = core;
   if (mailer !== undefined) outgoing.register(linkDelivery({ ...core, mailer }));
-  return { handlers: signInHandlers({ ...core, config }) };
+  return { handlers: signInHandlers(core) };
 }

@@ -1,9 +1,7 @@
 /** Routes of the ways in by mail: /v1/mail/org/magic, /v1/mail/org/claim and their links. */
 import type { JsonObject } from "../../../toolkit/json_value.ts";
-import type { Config } from "../../base/config/config.ts";
 import { invalidJson, RelayError } from "../../base/errors.ts";
 import { answerError, answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
-import { callerAddress } from "../../base/http/callers/client_address.ts";
 import { readObject } from "../../base/http/fields/json_body.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
 import { namesType } from "../../base/http/answers/names_type.ts";
@@ -41,7 +39,6 @@ import type { SignInServices } from "./owners/sign_in_services.ts";
 export interface SignInRouteServices extends SignInServices {
   secret: Pick<MailSecret, "key">;
   freeDisk: FreeDisk;
-  config: Pick<Config, "trustedProxyHops">;
   /** Of the relay's own inboxes. */
   domain: string;
 }
@@ -67,9 +64,9 @@ const MAGIC: readonly LinkKind[] = ["magic"];
 const CLAIM: readonly LinkKind[] = ["claim", "restore"];
 
 export function signInHandlers(services: SignInRouteServices) {
-  const { store, limits, secret, freeDisk, config, domain } = services;
+  const { store, limits, secret, freeDisk, clients, domain } = services;
 
-  const askedFrom = ({ c }: MailRequest) => callerAddress(c, config.trustedProxyHops);
+  const askedFrom = ({ c }: MailRequest) => clients.addressOf(c);
 
   function readEmail(request: JsonObject): string {
     const email = cleanEmail("email", request["email"]);

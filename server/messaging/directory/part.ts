@@ -13,8 +13,7 @@ export interface OpenDirectory extends Part {
 }
 
 export function openDirectory(core: AgentCore): OpenDirectory {
-  const { store, addressKey, limits } = core;
-  const { trustedProxyHops } = core.deps.config;
+  const { store, clients, limits } = core;
   /** For processes that start cold. */
   const packs = store.exclusive ? null : new DirectoryPacks(store);
   const directory = new Directory({ ...core, packs });
@@ -22,7 +21,7 @@ export function openDirectory(core: AgentCore): OpenDirectory {
   const limit = new SearchLimit({ ...core, searchesPerMinute });
   const agentSearch = new AgentSearch(directory, limit);
   return {
-    routes: directoryRoutes({ agentSearch, addressKey, trustedProxyHops }),
+    routes: directoryRoutes({ agentSearch, clients }),
     agentSearch,
     everyMinute: () => packs?.build() ?? Promise.resolve(),
   };

@@ -1,6 +1,6 @@
 /** GET /v1/agents: browse and search (specification, 4.4). */
 import { answerJson, JSON_HEADERS } from "../../base/http/answers/answer.ts";
-import { callerHash } from "../../base/http/callers/client_address.ts";
+import type { ClientAddresses } from "../../base/http/callers/client_address.ts";
 import { answerWhole } from "../../base/http/answers/large_answer.ts";
 import { integer, readQuery, text } from "../../base/http/fields/query.ts";
 import type { Route } from "../../base/http/routes/route.ts";
@@ -21,13 +21,11 @@ const QUERY = {
 
 export interface DirectoryRouteServices {
   agentSearch: AgentSearch;
-  /** Secret under which client addresses are hashed, 32 bytes. */
-  addressKey: Uint8Array;
-  trustedProxyHops: number;
+  clients: ClientAddresses;
 }
 
 export function directoryRoutes(services: DirectoryRouteServices): Route[] {
-  const { agentSearch, addressKey, trustedProxyHops } = services;
+  const { agentSearch, clients } = services;
   return [
     {
       method: "GET",
@@ -41,7 +39,7 @@ export function directoryRoutes(services: DirectoryRouteServices): Route[] {
         const entries = await agentSearch.search(
           query,
           { order: "activity", offset, limit: clamp(limit, SEARCH_LIMIT) },
-          callerHash(c, addressKey, trustedProxyHops),
+          clients.hashOf(c),
           !c.get("head"),
         );
         return answerWhole(`{"agents":[${entries.join(",")}]}`, { headers: JSON_HEADERS });

@@ -4,7 +4,6 @@ import type { AgentListEntry } from "../../messaging/directory/agent_search.ts";
 import { readSearchQuery, type SearchQuery } from "../../messaging/directory/search_query.ts";
 import { RelayError } from "../../base/errors.ts";
 import { refusalHeaders } from "../../base/http/answers/answer.ts";
-import { callerHash } from "../../base/http/callers/client_address.ts";
 import { answerFixed, fixContent } from "../../base/http/answers/fixed_content.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
 import { integer, readQuery, text } from "../../base/http/fields/query.ts";
@@ -30,7 +29,7 @@ const QUERY = {
 const AGENTS = 50;
 
 export function agentsPageRoute(services: SiteServices): Route {
-  const { agentSearch, addressKey, config, pages, furtherPages } = services;
+  const { agentSearch, clients, pages, furtherPages } = services;
 
   async function browsePage(beforeId: number | undefined, period: AgentsFacts["period"]) {
     // One agent more than a page has tells whether there are older ones.
@@ -53,7 +52,7 @@ export function agentsPageRoute(services: SiteServices): Route {
     const found = await agentSearch.search(
       query,
       { order: "newest", offset, limit: AGENTS + 1 },
-      callerHash(c, addressKey, config.trustedProxyHops),
+      clients.hashOf(c),
       !c.get("head"),
     );
     const agents = found.slice(0, AGENTS).map((json): AgentListEntry => JSON.parse(json));

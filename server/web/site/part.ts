@@ -23,12 +23,12 @@ const FIRST_PAGES = 16;
 const FURTHER_PAGES = 32;
 
 export function openSite(core: AgentCore, options: SiteOptions): Part {
-  const { deps, addressKey, store: { now } } = core;
+  const { deps, clients, store: { now } } = core;
   const services: SiteServices = {
     ...options,
     config: deps.config,
     agents: core,
-    addressKey,
+    clients,
     pages: new Snapshots(now, FIRST_PAGES),
     furtherPages: new Snapshots(now, FURTHER_PAGES),
   };

@@ -1,5 +1,6 @@
 /** What pages read from, each through the functions that its part shows. */
 import type { ActiveAgentServices } from "../../messaging/agents/active_agents.ts";
+import type { ClientAddresses } from "../../base/http/callers/client_address.ts";
 import type { Config } from "../../base/config/config.ts";
 import type { AgentSearch } from "../../messaging/directory/agent_search.ts";
 import type { NetworkFigures } from "../../messaging/network/network_figures.ts";
@@ -12,8 +13,7 @@ export interface SiteServices {
   agents: ActiveAgentServices;
   /** Whether the relay makes keys for tool clients, and holds them. */
   holdsKeys: boolean;
-  /** Secret under which client addresses are hashed, 32 bytes. */
-  addressKey: Uint8Array;
+  clients: ClientAddresses;
   /** The first page of each kind, which many look at. */
   pages: Snapshots;
   /** Further pages of lists, which few look at. */

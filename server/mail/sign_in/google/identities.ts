@@ -12,7 +12,7 @@ import { stageOwner, stageTakeBack } from "../owners/change_owner.ts";
 import type { SignInServices } from "../owners/sign_in_services.ts";
 import type { GoogleIdentity } from "./read_id_token.ts";
 
-export interface GoogleServices extends Omit<SignInServices, "addressKey"> {
+export interface GoogleServices extends SignInServices {
   /** Of all inboxes, lowercased. */
   domain: string;
 }

@@ -2,7 +2,6 @@
 import type { Deps } from "../../../base/parts/deps.ts";
 import { invalidJson, RelayError } from "../../../base/errors.ts";
 import { answerJson, NO_STORE } from "../../../base/http/answers/answer.ts";
-import { callerAddress } from "../../../base/http/callers/client_address.ts";
 import { noContent } from "../../../base/http/answers/no_content.ts";
 import type { FreeDisk } from "../../../base/storage/free_disk.ts";
 import type { MailRequest } from "../../access/mail_route.ts";
@@ -27,7 +26,7 @@ export interface GoogleRouteServices extends GoogleServices {
 }
 
 export function googleHandlers(services: GoogleRouteServices) {
-  const { signIn, store, freeDisk, secret, limits, deps: { config, log } } = services;
+  const { signIn, store, freeDisk, secret, limits, deps: { log } } = services;
 
   /** The identity that a request proves. */
   async function identify({ body }: MailRequest): Promise<GoogleIdentity> {
@@ -66,7 +65,7 @@ export function googleHandlers(services: GoogleRouteServices) {
     },
     async attachGoogle(request) {
       const identity = await identify(request);
-      const askedFrom = callerAddress(request.c, config.trustedProxyHops);
+      const askedFrom = services.clients.addressOf(request.c);
       const org = await attachIdentity(services, request, identity, askedFrom);
       log("mail_identity_attached", { org_id: org.id });
       return answerJson(shownOrg(org, limits, store.now()), 200, NO_STORE);

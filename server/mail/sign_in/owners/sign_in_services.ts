@@ -1,4 +1,5 @@
 /** What the ways in by mail run on. */
+import type { ClientAddresses } from "../../../base/http/callers/client_address.ts";
 import type { Limits } from "../../../base/config/limits.ts";
 import type { GroupCommit } from "../../../base/storage/commits/group_commit.ts";
 import type { RecordCache } from "../../../base/storage/commits/record_cache.ts";
@@ -11,6 +12,5 @@ export interface SignInServices {
   commits: GroupCommit;
   limits: Limits;
   lastUsed: LastUsed;
-  /** Secret under which addresses are hashed that limits count, 32 bytes. */
-  addressKey: Uint8Array;
+  clients: ClientAddresses;
 }
