@@ -8,7 +8,7 @@ import { registerAgent, type TestAgent } from "../../support/test_agent.ts";
 import { headlineOf, setEmail } from "./digest_bench.ts";
 
 /** The relay as a process whose digest cron a signal runs. */
-const CRON_BY_SIGNAL = "./cron_by_signal.ts";
+const CRON_BY_SIGNAL = "../messaging/digest/cron_by_signal.ts";
 
 interface Folder extends AsyncDisposable {
   path: string;

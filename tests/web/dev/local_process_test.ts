@@ -93,7 +93,7 @@ Deno.test("deno task mail is deno task start in local mode, its folder never com
 Deno.test("a digest is captured by a relay with the permissions of local mode", async () => {
   await using relay = await spawnRelay({
     env: LOCAL,
-    entry: "../../messaging/digest/cron_by_signal.ts",
+    entry: "../messaging/digest/cron_by_signal.ts",
   });
   const bob = await registerAgent({ url: relay.url, clock: createTestClock(Date.now()) }, "bob");
   await setEmail(bob, "bob@example.net");
