@@ -97,8 +97,8 @@ export class GroupCommit {
   }
 
   /** Adds rows that every group writes for its jobs' results. Call it before the first job. */
-  annotateGroups(annotation: GroupAnnotation): void {
-    this.#annotations.push(annotation);
+  annotateGroups<R>(annotation: GroupAnnotation<R>): void {
+    this.#annotations.push(annotation as GroupAnnotation);
   }
 
   /**

@@ -105,8 +105,16 @@ export interface CommitSize {
 }
 
 /** Rows that each group writes once for all its jobs, such as summed counters and wake-up marks. */
-export interface GroupAnnotation {
+export interface GroupAnnotation<R = unknown> {
+  /** The `kind` of the results that it is for, and given alone; all, unless given. */
+  kinds?: readonly string[];
   /** Upper bounds of what one more result adds to its rows, without the keys. */
-  sizeOf(result: unknown): CommitSize;
-  annotate(results: readonly unknown[], transaction: Transaction): void;
+  sizeOf(result: R): CommitSize;
+  /** Called where there is any result that it is for. */
+  annotate(results: readonly R[], transaction: Transaction): void;
+}
+
+/** Whether an annotation is for a result. */
+export function isFor({ kinds }: GroupAnnotation, result: unknown): boolean {
+  return kinds === undefined || kinds.includes((result as { kind?: string } | null)?.kind ?? "");
 }

@@ -6,6 +6,7 @@ import type { IdSequence } from "./id_sequence.ts";
 import {
   type CommitSize,
   type GroupAnnotation,
+  isFor,
   Outdated,
   type Planned,
   type Transaction,
@@ -119,7 +120,8 @@ export class PlanGroup {
     this.#requireLawful(transaction);
     const { store: { capacity }, annotations = [] } = this.options;
     const fresh = [...transaction.entries].filter(([name]) => !this.entries.has(name));
-    const size = transaction.size(annotations.map((annotation) => annotation.sizeOf(result)));
+    const concerned = annotations.filter((annotation) => isFor(annotation, result));
+    const size = transaction.size(concerned.map((annotation) => annotation.sizeOf(result)));
     const staged = this.#stagedSize(transaction);
     const joined = this.#joined.sizeOf(transaction.joined);
     let keyBytes = this.#keyBytes + size.keyBytes + (joined?.keyBytes ?? 0);
