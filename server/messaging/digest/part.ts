@@ -34,7 +34,7 @@ export function openDigests(core: AgentCore, { inbox, messages, outgoing }: Dige
   }
   const shared = {
     ...core,
-    intervalMs: config.limits.digestIntervalHours * HOUR_MS,
+    intervalMs: core.limits.digestIntervalHours * HOUR_MS,
     retentionMs,
     undelivered: (agentId: number, selection: UndeliveredSelection) =>
       scanUndelivered({ ...core, messages }, agentId, selection),
