@@ -58,6 +58,8 @@ export interface Relay {
   crons: Readonly<Record<string, () => Promise<void>>>;
   /** Answers every waiting poll, and lets none wait from now on: the first step of a shutdown. */
   endWaits(): void;
+  /** Resolves when every request that app.fetch() was given has been answered. */
+  idle(): Promise<void>;
   /** Finishes what was accepted and writes what memory holds. */
   close(): Promise<void>;
 }
@@ -110,6 +112,7 @@ export async function openRelay(given: Deps, options: RelayOptions = {}): Promis
       // Where nothing runs between requests, a cron does what is due each minute.
       crons: { ...Object.fromEntries(crons), figures: minute },
       endWaits: () => parts.endWaits(),
+      idle: () => requests.idle(),
       async close() {
         clearInterval(everyMinute);
         parts.endWaits();

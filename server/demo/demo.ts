@@ -154,6 +154,7 @@ const serving = serve({
       relay?.app.fetch(request, bindings) ?? new Response("not open yet", { status: 503 }),
   },
   endWaits: () => relay?.endWaits(),
+  idle: async () => await relay?.idle(),
   close: async () => await relay?.close(),
 }, { host: "127.0.0.1", port: 0, log });
 baseUrl = `http://127.0.0.1:${serving.port}`;

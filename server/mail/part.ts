@@ -121,7 +121,7 @@ async function openMailParts(
   const { changes, reports } = add("reports", openReports(mail, inboundSecret));
   const receiving = add(
     "receiving",
-    openReceiving(mail, { auth, reports, inboundSecret, compose: senderPart.compose }),
+    openReceiving(mail, { auth, reports, inboundSecret, composer: senderPart.composer }),
   );
   const { receiver, handIn } = receiving;
   add("delivery", openDelivery(mail, { changes, receiver }));

@@ -13,6 +13,8 @@ export interface Served {
   app: Pick<Hono<HttpEnv>, "fetch">;
   /** Answers every waiting poll at once and lets none wait any more. */
   endWaits?(): void;
+  /** Resolves when every request that app.fetch() was given has been answered. */
+  idle(): Promise<void>;
   /** Commits what is under way. */
   close(): Promise<void>;
 }
@@ -56,48 +58,18 @@ export function serve(
 ): Serving {
   const { log } = options;
   let stopping: Promise<boolean> | undefined;
-  let underWay = 0;
-  let nothingUnderWay = () => {};
 
   const listener = openListener({
     ...options,
-    handle,
+    handle: (request, info) =>
+      stopping === undefined ? served.app.fetch(request, bindingsOf(info)) : stoppingAnswer(),
     onError: (error) => answerFailure(error, log, crypto.randomUUID()),
   });
-
-  function handle(
-    request: Request,
-    info: Deno.ServeHandlerInfo<Deno.NetAddr>,
-  ): Response | Promise<Response> {
-    if (stopping !== undefined) return stoppingAnswer();
-    underWay++;
-    try {
-      const answer = served.app.fetch(request, bindingsOf(info));
-      if (answer instanceof Promise) return answer.then(passOn, failOn);
-      return passOn(answer);
-    } catch (error) {
-      return failOn(error);
-    }
-  }
-
-  function passOn(answer: Response): Response {
-    if (--underWay === 0) nothingUnderWay();
-    return answer;
-  }
-
-  function failOn(error: unknown): never {
-    if (--underWay === 0) nothingUnderWay();
-    throw error;
-  }
 
   async function stop(): Promise<boolean> {
     served.endWaits?.();
     // Deno.Server.shutdown() cuts off bodies that are still being sent: it comes second.
-    const idle = new Promise<void>((resolve) => {
-      nothingUnderWay = resolve;
-      if (underWay === 0) resolve();
-    });
-    const answered = await doneWithin(idle, ANSWER_MS);
+    const answered = await doneWithin(served.idle(), ANSWER_MS);
     const drained = await doneWithin(listener.shutdown(), SHUTDOWN_MS) && answered;
     // What still runs is cut off by the end of the process.
     if (!drained) log("shutdown_cut_requests", { after_ms: ANSWER_MS });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { connectRaw } from "../../tests/support/raw_http.ts";
+import { RequestsUnderWay } from "../base/http/routes/requests_under_way.ts";
 import { serve, type Served } from "./serve.ts";
 
 const ADDRESS = { host: "127.0.0.1", port: 0 };
@@ -10,16 +11,19 @@ function waitingRelay(close: () => Promise<void> = () => Promise.resolve()) {
   const events: string[] = [];
   const { promise: waited, resolve: endWaits } = Promise.withResolvers<void>();
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+  const requests = new RequestsUnderWay();
   const served: Served = {
     app: {
-      fetch: async (_request: Request, env: unknown) => {
-        events.push(`request from ${(env as { remoteAddress?: string }).remoteAddress}`);
-        arrive();
-        await waited;
-        events.push("answer");
-        return new Response("done");
-      },
+      fetch: (_request: Request, env: unknown) =>
+        requests.counted(async () => {
+          events.push(`request from ${(env as { remoteAddress?: string }).remoteAddress}`);
+          arrive();
+          await waited;
+          events.push("answer");
+          return new Response("done");
+        }),
     },
+    idle: () => requests.idle(),
     endWaits() {
       events.push("endWaits");
       endWaits();
@@ -61,6 +65,7 @@ Deno.test("serve() answers 500 JSON when the application itself throws", async (
         throw new Error("secret");
       },
     },
+    idle: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
   const lines: unknown[] = [];

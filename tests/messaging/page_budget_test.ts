@@ -112,7 +112,7 @@ Deno.test("a page that a peer does not take is held in hand, then given up and i
   // More than what the system itself takes for a peer that reads nothing.
   for (let i = 0; i < 200; i++) await bob.sent({ to: "alice", body: `${i}${body}` });
   const log = () => {};
-  const serving = serve({ app: relay.relay.app, close: async () => {} }, {
+  const serving = serve({ ...relay.relay, close: async () => {} }, {
     host: "127.0.0.1",
     port: 0,
     log,

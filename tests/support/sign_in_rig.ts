@@ -1,14 +1,14 @@
 /** The ways into orgs over a store, without HTTP and without mail that leaves. */
+import { ClientAddresses } from "../../server/base/http/callers/client_address.ts";
 import { DEFAULT_LIMITS } from "../../server/base/config/limits.ts";
 import { LastUsed } from "../../server/mail/access/last_used.ts";
 import type { SignInServices } from "../../server/mail/sign_in/owners/queued_link.ts";
 import type { TestStorage } from "./storage.ts";
 
-/** `woken` counts how often the outgoing queue was. */
 export function signInServices(
   { store, records, commits }: TestStorage,
-): SignInServices & { woken: number } {
-  const services = {
+): SignInServices {
+  return {
     store,
     records,
     commits,
@@ -19,10 +19,7 @@ export function signInServices(
       mailMagicPerIpPerHour: 1_000,
     },
     lastUsed: new LastUsed(store),
-    addressKey: new Uint8Array(32),
+    clients: new ClientAddresses(new Uint8Array(32), 0),
     domain: "agents.test",
-    woken: 0,
-    outgoing: { wake: () => void services.woken++ },
   };
-  return services;
 }

@@ -1,14 +1,13 @@
 /** Makes one attempt of one row: leases it, has its handler attempt it, and stores the outcome. */
 import type { Log } from "../log.ts";
 import { describeFailure } from "../describe_failure.ts";
-import { type CommitExtras, HeldRow, type HeldRowServices } from "./held_row.ts";
+import { HeldRow, type HeldRowServices } from "./held_row.ts";
 import type { DueEntry, Lane } from "./lane.ts";
 import {
   type AttemptOutcome,
   type Ending,
   LeaseLost,
   type OutgoingHandler,
-  type PendingOutcome,
 } from "./outgoing_handler.ts";
 import { DEAD_KEPT_MS, deadKey, type DeadLetter, laneKey } from "./outgoing_row.ts";
 
@@ -54,15 +53,16 @@ export async function deliverRow(
   handler: OutgoingHandler,
   attempt: Attempt,
 ): Promise<void> {
-  const held = await HeldRow.lease(laneKey(lane.kind, lane.destination, dueMs, id), delivery);
+  const indexKey = laneKey(lane.kind, lane.destination, dueMs, id);
+  const held = await HeldRow.lease(indexKey, delivery, handler);
   if (held === "gone") return;
   if (held === "early") return lane.wake(dueMs);
   if (held.mayBeHandedOver()) {
     const reason = "unknown: the relay ended while it was handed over";
-    return await end(delivery, held, handler, "unknown", reason);
+    return await end(delivery, held, "unknown", reason);
   }
   const outcome = await runAttempt(delivery, lane, held, handler, attempt);
-  await storeOutcome(delivery, lane, held, handler, outcome);
+  await storeOutcome(delivery, lane, held, outcome);
 }
 
 /**
@@ -122,7 +122,6 @@ async function storeOutcome(
   delivery: Delivery,
   lane: Lane,
   held: HeldRow,
-  handler: OutgoingHandler,
   outcome: AttemptOutcome | null,
 ): Promise<void> {
   const { breaker } = lane;
@@ -130,13 +129,13 @@ async function storeOutcome(
     breaker.untried();
     if (held.mayBeHandedOver()) {
       const reason = "unknown: the attempt failed while it was handed over";
-      return await end(delivery, held, handler, "unknown", reason);
+      return await end(delivery, held, "unknown", reason);
     }
     const afterMs = UNFORESEEN_RETRY_MS;
     const retry = { result: "retry", reason: "the attempt failed", afterMs } as const;
-    return await putBack(delivery, lane, held, handler, retry, true);
+    return await putBack(delivery, lane, held, retry, true);
   }
-  if (outcome === NOT_BEGUN) return await putBack(delivery, lane, held, handler, outcome, false);
+  if (outcome === NOT_BEGUN) return await putBack(delivery, lane, held, outcome, false);
   const { result, note } = outcome;
   if (result === "retry") {
     // An attempt is not counted when the destination is lost, even if other attempts failed there, and
@@ -147,24 +146,11 @@ async function storeOutcome(
     if (untried) breaker.untried();
     else if (!unreachable) breaker.reached();
     else if (!delivery.isStopped()) breaker.failed(delivery.store.now());
-    return await putBack(delivery, lane, held, handler, outcome, charged);
+    return await putBack(delivery, lane, held, outcome, charged);
   }
   if (result === "dropped" || result === "dead" && outcome.untried) breaker.untried();
   else breaker.reached();
-  await end(delivery, held, handler, result, result === "done" ? "" : outcome.reason, note);
-}
-
-/** What the handler changes in the commit of an outcome. */
-function extrasOf(
-  { id, row: { payload } }: HeldRow,
-  handler: OutgoingHandler,
-  outcome: Omit<PendingOutcome, "id" | "payload">,
-): CommitExtras | undefined {
-  if (handler.extraWrites === undefined) return undefined;
-  return {
-    prepare: async (reads) => await handler.extraWrites!({ id, payload, ...outcome }, reads),
-    withLock: (work) => handler.withLock === undefined ? work() : handler.withLock(payload, work),
-  };
+  await end(delivery, held, result, result === "done" ? "" : outcome.reason, note);
 }
 
 /** @param charged whether the attempt counts */
@@ -172,7 +158,6 @@ async function putBack(
   { log, store, isStopped }: Delivery,
   lane: Lane,
   held: HeldRow,
-  handler: OutgoingHandler,
   outcome: AttemptOutcome & { result: "retry" },
   charged: boolean,
 ): Promise<void> {
@@ -194,7 +179,7 @@ async function putBack(
   const ends = endsAtMs === undefined ? {} : { endsAtMs };
   await held.release(
     { dueMs, dueSetAtMs: nowMs, attempts, lastReason, payload, ...ends },
-    extrasOf(held, handler, { attempts, result: "retry", dueMs, note }),
+    { attempts, result: "retry", dueMs, note },
   );
   lane.wake(dueMs);
   const { kind } = row;
@@ -210,7 +195,6 @@ async function putBack(
 async function end(
   { log, store }: Delivery,
   held: HeldRow,
-  handler: OutgoingHandler,
   ending: Ending,
   reason: string,
   note?: unknown,
@@ -222,6 +206,6 @@ async function end(
     if (!givenUp) return;
     const dead: DeadLetter = { v: 1, kind, payload, queuedAtMs, diedAtMs, attempts, reason };
     transaction.set(deadKey(diedAtMs, held.id), dead, DEAD_KEPT_MS);
-  }, extrasOf(held, handler, { attempts, result: ending, dueMs: null, note }));
+  }, { attempts, result: ending, dueMs: null, note });
   if (givenUp) log("outgoing_given_up", { kind, id: held.id, attempts, ending, reason });
 }

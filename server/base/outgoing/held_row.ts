@@ -9,7 +9,12 @@ import type { LeaseTiming } from "../storage/leases/lease.ts";
 import { randomId } from "../storage/rows/random_id.ts";
 import { type RecordCache, recordName } from "../storage/commits/record_cache.ts";
 import type { Store } from "../storage/rows/store.ts";
-import { type ExtraWrites, LeaseLost } from "./outgoing_handler.ts";
+import {
+  type ExtraWrites,
+  LeaseLost,
+  type OutgoingHandler,
+  type PendingOutcome,
+} from "./outgoing_handler.ts";
 import {
   endKey,
   INDEX_ROW,
@@ -39,19 +44,15 @@ const LONGEST_PAUSE_MS = 1_000;
 /** The row after a change, null to take it off. */
 type NextRow = (row: OutgoingRow, transaction: Transaction) => OutgoingRow | null;
 
-/** What else changes in a commit; see OutgoingHandler.extraWrites() and withLock(). */
-export interface CommitExtras {
-  prepare(reads: Reads): Promise<ExtraWrites | null>;
-  withLock<T>(work: () => Promise<T>): Promise<T>;
-}
+/** What is told to OutgoingHandler.extraWrites() of an outcome. */
+export type StoredOutcome = Omit<PendingOutcome, "id" | "payload">;
 
-const NOTHING: CommitExtras = { prepare: () => Promise.resolve(null), withLock: (work) => work() };
-
-/** A failure of CommitExtras.prepare(). */
+/** A failure of OutgoingHandler.extraWrites(). */
 class NotPrepared extends Error {}
 
 interface ChangeOptions {
-  extras?: CommitExtras | undefined;
+  /** With which the handler changes what it has to change; none for what is no outcome. */
+  outcome?: StoredOutcome | undefined;
   /** Tries again while the store is too busy, since the outcome of an attempt must be stored. */
   persistent?: boolean;
 }
@@ -65,6 +66,7 @@ export class HeldRow {
   private constructor(
     readonly id: string,
     private readonly services: HeldRowServices,
+    private readonly handler: OutgoingHandler,
     row: OutgoingRow,
   ) {
     this.#row = row;
@@ -78,6 +80,7 @@ export class HeldRow {
   static async lease(
     indexKey: Deno.KvKey,
     services: HeldRowServices,
+    handler: OutgoingHandler,
   ): Promise<HeldRow | "early" | "gone"> {
     const { store, commits, timing } = services;
     const id = indexKey.at(-1) as string;
@@ -103,7 +106,7 @@ export class HeldRow {
         return row;
       },
     });
-    return typeof row === "string" ? row : new HeldRow(id, services, row);
+    return typeof row === "string" ? row : new HeldRow(id, services, handler, row);
   }
 
   get row(): OutgoingRow {
@@ -132,22 +135,22 @@ export class HeldRow {
   /** Gives the row back with another due time. @throws LeaseLost */
   release(
     changes: Partial<OutgoingRow> & { dueMs: number; dueSetAtMs: number },
-    extras?: CommitExtras,
+    outcome?: StoredOutcome,
   ): Promise<void> {
     return this.#change(
       (row) => ({ ...row, ...changes, phase: "ready", lease: null }),
-      { persistent: true, extras },
+      { persistent: true, outcome },
     );
   }
 
   /**
    * Takes the row off the outgoing queue, with other changes in the same commit. @throws LeaseLost
    */
-  remove(also: (transaction: Transaction) => void, extras?: CommitExtras): Promise<void> {
+  remove(also: (transaction: Transaction) => void, outcome: StoredOutcome): Promise<void> {
     return this.#change((_row, transaction) => {
       also(transaction);
       return null;
-    }, { persistent: true, extras });
+    }, { persistent: true, outcome });
   }
 
   #change(next: NextRow, how: ChangeOptions = {}): Promise<void> {
@@ -156,13 +159,15 @@ export class HeldRow {
     return change;
   }
 
-  async #commit(next: NextRow, { persistent, extras = NOTHING }: ChangeOptions): Promise<void> {
+  async #commit(next: NextRow, { persistent, outcome }: ChangeOptions): Promise<void> {
     const { closed, timing } = this.services;
+    const submit = () => this.#submit(next, outcome);
+    const isLocked = outcome !== undefined && this.handler.withLock !== undefined;
     const untilMs = performance.now() + timing.leaseMs / 2;
     for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       if (this.#released) throw new LeaseLost();
       try {
-        return await extras.withLock(() => this.#submit(next, extras));
+        return await (isLocked ? this.handler.withLock!(this.#row.payload, submit) : submit());
       } catch (error) {
         const isOver = closed.aborted || performance.now() > untilMs;
         const isBusy = error instanceof NotPrepared ||
@@ -173,14 +178,14 @@ export class HeldRow {
     }
   }
 
-  async #submit(next: NextRow, extras: CommitExtras): Promise<void> {
+  async #submit(next: NextRow, outcome: StoredOutcome | undefined): Promise<void> {
     const { id } = this;
     const { records, commits } = this.services;
     const key = outgoingKey(id);
     const { lease } = this.#row;
     const row = await commits.submit<OutgoingRow | null, ExtraWrites | null>({
       whateverTheClock: true,
-      prepare: (reads) => prepared(extras, reads),
+      prepare: (reads) => this.#prepare(reads, outcome),
       plan(transaction, extraWrites) {
         const before = transaction.record(key);
         if (before === null || before.lease !== lease) throw new LeaseLost();
@@ -196,14 +201,17 @@ export class HeldRow {
     }
     if (row !== null) this.#row = row;
   }
-}
 
-/** @throws NotPrepared for whatever it fails by: the outcome must be stored all the same */
-async function prepared(extras: CommitExtras, reads: Reads): Promise<ExtraWrites | null> {
-  try {
-    return await extras.prepare(reads);
-  } catch (error) {
-    throw new NotPrepared("what changes beside a row was not prepared", { cause: error });
+  /** @throws NotPrepared for whatever it fails by: the outcome must be stored all the same */
+  async #prepare(reads: Reads, outcome: StoredOutcome | undefined): Promise<ExtraWrites | null> {
+    const { id, handler } = this;
+    if (outcome === undefined) return null;
+    const { payload } = this.#row;
+    try {
+      return await handler.extraWrites?.({ id, payload, ...outcome }, reads) ?? null;
+    } catch (error) {
+      throw new NotPrepared("what changes beside a row was not prepared", { cause: error });
+    }
   }
 }
 

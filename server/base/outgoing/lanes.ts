@@ -164,11 +164,8 @@ export class Lanes {
    * Finds the destinations that rows in the store wait for. Reads a few rows of each, however many
    * wait.
    */
-  async discover(
-    store: Pick<Store, "list">,
-    kinds: Iterable<string> = this.#kinds.keys(),
-  ): Promise<void> {
-    for (const kind of kinds) {
+  async discover(store: Pick<Store, "list">): Promise<void> {
+    for (const kind of this.#kinds.keys()) {
       const prefix = [LANE_PREFIX, kind];
       let selector: Deno.KvListSelector = { prefix };
       for (;;) {

@@ -29,7 +29,12 @@ import { Lanes } from "./lanes.ts";
 import { freeAllLeases, freeLeasesThatAreOver, isLeaseOver } from "./leased_rows.ts";
 import { makeDueNow } from "./make_due_now.ts";
 import { LeaseLost, type OutgoingHandler } from "./outgoing_handler.ts";
-import { LEASED_PREFIX, type NewOutgoing, type OutgoingRow } from "./outgoing_row.ts";
+import {
+  LEASED_PREFIX,
+  type OutgoingRow,
+  QUEUED_TOPIC,
+  type QueuedOutgoing,
+} from "./outgoing_row.ts";
 import { findEnded } from "./ended_rows.ts";
 
 export const LEASE_MS = 60_000;
@@ -61,8 +66,6 @@ export class OutgoingQueue {
   readonly #lanes = new Lanes();
   readonly #attempts = new Map<string, Attempt>();
   readonly #reads = new Set<Promise<void>>();
-  /** Kinds whose destinations are being searched for, and whether they are to be once more. */
-  readonly #searches = new Map<string, boolean>();
   /** Rows that the store did not change just now, and until when they are left alone. */
   readonly #resting = new Map<string, number>();
   readonly #closed = new AbortController();
@@ -78,7 +81,7 @@ export class OutgoingQueue {
   #nextFarLookMs = -Infinity;
   /** Whether all rows have been looked at for that. */
   #hasLookedFar = false;
-  /** Whether an exclusive store was searched: rows that were added since then came by wake(). */
+  /** Whether an exclusive store was searched: rows that were added since then were announced. */
   #isKnown = false;
   #ticking: ReturnType<typeof setInterval> | undefined;
   #stopped = false;
@@ -103,6 +106,7 @@ export class OutgoingQueue {
       closed: this.#closed.signal,
       isStopped: () => this.#stopped,
     };
+    commits.listen(QUEUED_TOPIC, (queued) => this.#wake(queued as QueuedOutgoing));
   }
 
   /** Registers who delivers a kind. Rows of a kind without a handler wait. Call before start(). */
@@ -124,15 +128,9 @@ export class OutgoingQueue {
     this.#tick();
   }
 
-  /**
-   * Tells the queue that a row was committed.
-   * @param row without a destination where the kind has several: only the store knows it then
-   */
-  wake({ kind, destination, dueMs }: Omit<NewOutgoing, "id" | "payload">): void {
-    if (destination === undefined && this.#lanes.handlerOf(kind)?.partiesOf !== undefined) {
-      return this.#search(kind);
-    }
-    this.#lanes.wake(kind, destination ?? "", dueMs);
+  /** Takes notice of a row that was committed. */
+  #wake({ kind, destination, dueMs }: QueuedOutgoing): void {
+    this.#lanes.wake(kind, destination, dueMs);
     if (this.#ticking === undefined || dueMs > this.#store.now() || this.#isWoken) return;
     // A message wakes a lane for each domain: all of them are looked at together.
     this.#isWoken = true;
@@ -140,29 +138,6 @@ export class OutgoingQueue {
       this.#isWoken = false;
       this.#advance();
     });
-  }
-
-  /** Finds the destinations that rows of a kind wait for; calls meanwhile share one more search. */
-  #search(kind: string): void {
-    const isUnderWay = this.#searches.has(kind);
-    this.#searches.set(kind, isUnderWay);
-    if (isUnderWay) return;
-    const search = this.#discover(kind)
-      .catch((error) => this.#logFailure(error))
-      .finally(() => this.#reads.delete(search));
-    this.#reads.add(search);
-  }
-
-  async #discover(kind: string): Promise<void> {
-    try {
-      do {
-        this.#searches.set(kind, false);
-        await this.#lanes.discover(this.#store, [kind]);
-        if (this.#ticking !== undefined) this.#advance();
-      } while (this.#searches.get(kind) && !this.#stopped);
-    } finally {
-      this.#searches.delete(kind);
-    }
   }
 
   /**

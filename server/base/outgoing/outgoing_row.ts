@@ -124,38 +124,49 @@ export interface NewOutgoing<P = unknown> {
   livedMs?: number;
 }
 
+/** Under which plans announce what they queue: the outgoing queue hears of it once it is committed. */
+export const QUEUED_TOPIC = "outgoing";
+/** What is announced. */
+export type QueuedOutgoing = Required<Pick<NewOutgoing, "kind" | "destination" | "dueMs">>;
+
 /**
- * Queues something inside the plan of a job. The caller of submit() calls OutgoingQueue.wake() after the
- * commit.
+ * Queues something inside the plan of a job.
  * @returns false when the id is queued already: nothing is staged
  */
 export function stageOutgoing(
-  transaction: Pick<Transaction, "nowMs" | "record" | "putRecord" | "set">,
+  transaction: Pick<Transaction, "nowMs" | "record" | "putRecord" | "set" | "announce">,
   { id, ...fields }: NewOutgoing,
 ): boolean {
   const key = outgoingKey(id);
   if (transaction.record<OutgoingRow>(key) !== null) return false;
   const row = newRow(transaction, fields);
   transaction.putRecord(key, row);
-  stageIndex(transaction, id, row);
+  stageFound(transaction, id, row);
   return true;
 }
 
 /**
  * Queues something without a check, inside the plan of a job: many rows would be more checks than a
- * commit may have. The caller wakes the queue as after stageOutgoing().
+ * commit may have.
  * @param row whose id nobody can have queued before, as it holds one that this job makes
  */
 export function stageNewOutgoing(
-  transaction: Pick<Transaction, "nowMs" | "set">,
+  transaction: Pick<Transaction, "nowMs" | "set" | "announce">,
   { id, ...fields }: NewOutgoing,
 ): void {
   const row = newRow(transaction, fields);
   transaction.set(outgoingKey(id), row);
-  stageIndex(transaction, id, row);
+  stageFound(transaction, id, row);
 }
 
-function stageIndex(transaction: Pick<Transaction, "set">, id: string, row: OutgoingRow): void {
+/** Has a new row found: by its index, and by the queue of this process at once. */
+function stageFound(
+  transaction: Pick<Transaction, "set" | "announce">,
+  id: string,
+  row: OutgoingRow,
+): void {
+  const { kind, destination = "", dueMs } = row;
+  transaction.announce(QUEUED_TOPIC, { kind, destination, dueMs } satisfies QueuedOutgoing);
   transaction.set(indexKeyOf(id, row), INDEX_ROW);
   if (row.endsAtMs !== undefined) transaction.set(endKey(row.endsAtMs, id), INDEX_ROW);
 }

@@ -1,5 +1,6 @@
 /** What every part of the relay is given: what it runs on. It knows no area. */
 import type { Deps } from "./deps.ts";
+import { ClientAddresses } from "../http/callers/client_address.ts";
 import type { Http } from "../http/part.ts";
 import type { Limits } from "../config/limits.ts";
 import type { Storage } from "../storage/part.ts";
@@ -20,6 +21,8 @@ type Stored = Pick<
 export interface Core extends Stored, Pick<Http, "answers"> {
   deps: Deps;
   limits: Limits;
+  /** Whom limits count by their addresses. */
+  clients: ClientAddresses;
 }
 
 /** The core over an open store. */
@@ -38,6 +41,7 @@ export function createCore(deps: Deps, storage: Storage, { answers }: Http): Cor
     freeDisk,
     isFloorKnown,
     addressKey,
+    clients: new ClientAddresses(addressKey, deps.config.trustedProxyHops),
     answers,
   };
 }

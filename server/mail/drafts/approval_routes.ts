@@ -22,7 +22,7 @@ import { draftChanged, sendDraft, type SendDraftServices } from "./send_draft.ts
 import { WRITTEN } from "./send_route.ts";
 
 interface ApprovalServices extends SendDraftServices {
-  work: Pick<MailWorker, "preview">;
+  composer: Pick<MailWorker, "preview">;
 }
 
 const page = (description: string) => ({
@@ -208,9 +208,9 @@ async function show(
   { row, inbox, isCurrent }: Opened,
   status: number,
 ): Promise<Response> {
-  const { store, records, drafts, work, messages, secret, answers, domain } = services;
+  const { store, records, drafts, composer, messages, secret, answers, domain } = services;
   const { texts, section } = await drafts.whole(row);
-  const preview = await work.preview(section, row.orgId);
+  const preview = await composer.preview(section, row.orgId);
   const keys = (await records.read<KeysRecord>(keysKey(row.orgId)))?.keys ?? [];
   const { inReplyToMessageId: repliedId, orgId, inboxId } = row;
   const replied = repliedId === null ? null : await messages.read(orgId, inboxId, repliedId);

@@ -35,7 +35,7 @@ import {
 } from "../mailbox/answers/large_answers.ts";
 import { withdrawProposal } from "../mailbox/answers/withdraw_answer.ts";
 import { unknownObject } from "../access/unknown_object.ts";
-import { APPROVAL_MAIL_KIND, stageAsking } from "./ask_approval.ts";
+import { stageAsking } from "./ask_approval.ts";
 import { contentHash } from "./content_hash.ts";
 import { changeDraft, type DraftChanges } from "../composing/requests/read_draft.ts";
 import { type HtmlToReduce, isAsItGoesOut, type ReducedTexts, reducer } from "./reduced_texts.ts";
@@ -49,7 +49,7 @@ import {
 export interface DraftsServices extends MailCore {
   written: WrittenBlobs;
   largeAnswers: LargeAnswers;
-  work: Pick<MailWorker, "reduce">;
+  composer: Pick<MailWorker, "reduce">;
 }
 
 /** A draft that somebody wants kept. */
@@ -99,7 +99,6 @@ export class Drafts {
       return { ...await this.whole(await this.asItGoesOut(former)), isNew: false };
     }
     const made = await this.#make(caller, inboxId, draft, answer);
-    this.#wake();
     return made;
   }
 
@@ -119,7 +118,7 @@ export class Drafts {
     requireDraftQuota(await mailboxes.read(orgId, inboxId), limits);
     await blobs.refuseWhenFull();
     const { text, headers } = draft;
-    const reduce = reducer(this.services.work, orgId);
+    const reduce = reducer(this.services.composer, orgId);
     let written: BlobRef[] = [];
     const keep = (ref: BlobRef) => (written.push(ref), ref);
     /** The texts as the inbox has them go out, written. */
@@ -247,7 +246,6 @@ export class Drafts {
     if (!isApproved && !(await this.#isApproved(orgId, inboxId))) return row;
     if ((await this.whole(row)).texts.html === null) return row;
     const { row: current } = await this.#change(null, row, {});
-    this.#wake();
     return current;
   }
 
@@ -274,7 +272,6 @@ export class Drafts {
    */
   async change(caller: MailCaller, ref: DraftRef, changes: DraftChanges): Promise<WholeDraft> {
     const changed = await this.#change(caller, ref, changes);
-    this.#wake();
     return changed;
   }
 
@@ -287,7 +284,7 @@ export class Drafts {
     const { mailboxes, blobs, store, random } = this.services;
     const { orgId, inboxId } = ref;
     await blobs.refuseWhenFull();
-    const reduce = reducer(this.services.work, orgId);
+    const reduce = reducer(this.services.composer, orgId);
     let written: BlobRef[] = [];
     try {
       await this.#changed(caller, ref, changes, reduce); // what takes long, ahead of the lock
@@ -442,12 +439,6 @@ export class Drafts {
       files: ref,
       nextAttachment: next,
     };
-  }
-
-  /** Has the mails go that a commit has just queued, to whoever approves a draft. */
-  #wake(): void {
-    const { outgoing, now } = this.services;
-    outgoing.wake({ kind: APPROVAL_MAIL_KIND, dueMs: now() });
   }
 
   async #discard(refs: readonly BlobRef[]): Promise<void> {

@@ -25,7 +25,7 @@ export interface ReducedTexts {
 
 /** Reduces an HTML for a change that may be tried again: the same one is read once. */
 export function reducer(
-  work: Pick<MailWorker, "reduce">,
+  composer: Pick<MailWorker, "reduce">,
   orgId: string,
 ): (asked: HtmlToReduce) => Promise<ReducedTexts> {
   let last: { key: string; html: string; result: ReducedTexts } | null = null;
@@ -38,7 +38,7 @@ export function reducer(
     }));
     const key = JSON.stringify(pictures);
     if (last === null || last.key !== key || last.html !== html) {
-      const { html: reduced, removed } = await work.reduce(html, pictures, orgId);
+      const { html: reduced, removed } = await composer.reduce(html, pictures, orgId);
       last = { key, html, result: { html: reduced === "" ? null : reduced, removed } };
     }
     return last.result;

@@ -21,7 +21,7 @@ import { NO_DRAFT, sendMailDraft, WRITTEN } from "./send_route.ts";
 
 interface DraftServices extends MailCore {
   drafts: Drafts;
-  work: Pick<MailWorker, "readRequest">;
+  composer: Pick<MailWorker, "readRequest">;
 }
 
 const text = z.string().nullable().optional();
@@ -97,12 +97,12 @@ const createMailDraft = keyRoute({
     },
   }),
   handle: (services: DraftServices) => async (request) => {
-    const { inboxes, drafts, work, limits, now } = services;
+    const { inboxes, drafts, composer, limits, now } = services;
     const { org, params, confirm } = request;
     const inbox = await inboxes.find(request, params["id"]!);
     const body = await request.bytes();
     const context = { limits, nowMs: now() };
-    const { request: asked } = await work.readRequest("draft", body, context, false, org.id);
+    const { request: asked } = await composer.readRequest("draft", body, context, false, org.id);
     await confirm(); // the worker may have been busy
     const { inReplyToMessageId } = asked;
     if (inReplyToMessageId !== null) {
@@ -202,12 +202,12 @@ const updateMailDraft = keyRoute({
     errors: { ...KEPT, not_found: NO_DRAFT },
   },
   handle: (services: DraftServices) => async (request) => {
-    const { drafts, work, limits, now } = services;
+    const { drafts, composer, limits, now } = services;
     const { org, params, confirm } = request;
     const row = await drafts.find(request, params["id"]!);
     const body = await request.bytes();
     const context = { limits, nowMs: now() };
-    const { request: changes } = await work.readRequest(
+    const { request: changes } = await composer.readRequest(
       "draft_changes",
       body,
       context,

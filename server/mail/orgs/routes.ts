@@ -5,7 +5,6 @@ import type { Setting } from "../../base/description/operation.ts";
 import { invalidJson } from "../../base/errors.ts";
 import { answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
 import { noContent } from "../../base/http/answers/no_content.ts";
-import { callerHash } from "../../base/http/callers/client_address.ts";
 import { keyRoute, type MailRequest, openRoute, operatorRoute } from "../access/mail_route.ts";
 import { mailId, newApiKey, unkept } from "../access/schemas.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
@@ -65,12 +64,11 @@ function registerWords({ limits }: Setting) {
 }
 
 const register = (services: MailCore) => async ({ c, body }: MailRequest) => {
-  const { deps: { config }, limits, store, freeDisk, secret, addressKey } = services;
+  const { limits, store, freeDisk, secret, clients } = services;
   const request = readRegistration(await body(), store.clock, limits.signatureWindowSeconds);
   await freeDisk.refuseWhenFull();
   await secret.key("mail-link"); // made with the first org
-  const addressHash = callerHash(c, addressKey, config.trustedProxyHops);
-  const { org, apiKey, keyPrefix } = await registerOrg(services, request, addressHash);
+  const { org, apiKey, keyPrefix } = await registerOrg(services, request, clients.hashOf(c));
   return answerJson(
     {
       org_id: org.id,

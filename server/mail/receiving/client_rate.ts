@@ -1,5 +1,5 @@
 /** How many messages the mail server of a client may hand in within an hour (docs/api.md). */
-import { countedAddress, hashClientAddress } from "../../base/http/callers/client_address.ts";
+import { type ClientAddresses, countedAddress } from "../../base/http/callers/client_address.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import { admit, type WindowRule } from "../../base/bounds/rate_window.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
@@ -18,8 +18,7 @@ export interface ClientRateServices {
   records: Pick<RecordCache, "read">;
   limits: Pick<Limits, "mailInboundPerClientPerHour">;
   now: () => number;
-  /** Secret under which client addresses are hashed, 32 bytes. */
-  addressKey: Uint8Array;
+  clients: ClientAddresses;
   refusals: RefusalWindows;
 }
 
@@ -41,7 +40,7 @@ export class ClientRate {
     const address = clientIp === null ? undefined : countedAddress(clientIp);
     this.#key = address === undefined
       ? null
-      : windowKey("mail-client", hashClientAddress(services.addressKey, address));
+      : windowKey("mail-client", services.clients.hash(address));
     this.#name = `client ${address}`;
   }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { ClientAddresses } from "../../base/http/callers/client_address.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
 import type { WindowRecord } from "../../base/storage/commits/window_record.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
@@ -13,7 +14,7 @@ Deno.test("ClientRate.stage() forgets a refusal that rested on an outdated recor
     records: { read: () => Promise.resolve(null) },
     limits: { mailInboundPerClientPerHour: 1 },
     now: () => NOW_MS,
-    addressKey: new Uint8Array(32),
+    clients: new ClientAddresses(new Uint8Array(32), 0),
     refusals: new RefusalWindows(() => NOW_MS),
   }, "192.0.2.1");
   const turnOn = (record: WindowRecord | null) =>

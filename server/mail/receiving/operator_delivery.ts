@@ -29,8 +29,8 @@ export interface OperatorPayload {
 export interface OperatorDeliveryOptions
   extends Pick<MailBase, "store" | "blobs" | "random" | "from"> {
   mailer: Mailer;
-  /** Off the main thread where it is large. */
-  compose(mail: MailToCompose, owner: string): Promise<Uint8Array>;
+  /** Off the main thread. */
+  composer: { compose(mail: MailToCompose, owner: string): Promise<Uint8Array> };
   /** RELAY_MAIL_POSTMASTER. */
   operator: string;
 }
@@ -62,7 +62,7 @@ async function attempt(
   options: OperatorDeliveryOptions,
   item: OutgoingItem<OperatorPayload>,
 ): Promise<AttemptOutcome<OperatorPayload>> {
-  const { store, blobs, mailer, compose, from, operator } = options;
+  const { store, blobs, mailer, composer, from, operator } = options;
   const trying = { fromMs: item.queuedAtMs, lengthMs: OPERATOR_TRIED_MS };
   if (isGivenUp(item, trying, store)) {
     return { result: "dead", reason: "expired", untried: true };
@@ -74,7 +74,7 @@ async function attempt(
     if (error instanceof BlobDamaged) return { result: "dead", reason: "damaged", untried: true };
     throw error;
   }
-  const content = await compose(operatorMail(options, item, raw), OWNER);
+  const content = await composer.compose(operatorMail(options, item, raw), OWNER);
   const outcome = await mailer.send({ from: from.address, to: operator, content }, {
     signal: item.signal,
     beforeContent: () => item.commitData(),

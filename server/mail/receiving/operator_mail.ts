@@ -12,8 +12,7 @@ import {
   type Written,
 } from "../../base/idempotency/repetition.ts";
 import type { RepetitionKind } from "../../base/idempotency/repetition_sweep.ts";
-import type { OutgoingQueue } from "../../base/outgoing/outgoing_queue.ts";
-import { type NewOutgoing, stageNewOutgoing } from "../../base/outgoing/outgoing_row.ts";
+import { stageNewOutgoing } from "../../base/outgoing/outgoing_row.ts";
 import { admit } from "../../base/bounds/rate_window.ts";
 import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
 import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
@@ -39,7 +38,6 @@ export interface OperatorMailServices {
   records: Pick<RecordCache, "read">;
   commits: GroupCommit;
   blobs: Blobs;
-  outgoing: Pick<OutgoingQueue, "wake">;
   random: (sizeBytes: number) => Uint8Array;
   /** Envelope sender of what is passed on. */
   from: string;
@@ -74,7 +72,7 @@ export class OperatorMail {
    * @throws RelayError `unavailable`
    */
   async passOn(mail: ReceivedMail, address: string): Promise<Passed> {
-    const { store, records, blobs, outgoing } = this.services;
+    const { store, records, blobs } = this.services;
     // What was passed on has come back: it would come back for ever.
     if (mail.from === "" && this.#isOwn(address)) return { code: null };
     const hash = await repeatKeyOf(mail, await sha256Of(mail.raw));
@@ -88,9 +86,8 @@ export class OperatorMail {
     await blobs.refuseWhenFull();
     const blob = await blobs.write(FOLDER, [mail.raw]);
     try {
-      const item = await this.#commit({ v: 1, blob, from: mail.from, to: address }, hash);
-      if (item === null) await blobs.discard(blob);
-      else outgoing.wake(item);
+      const isQueued = await this.#commit({ v: 1, blob, from: mail.from, to: address }, hash);
+      if (!isQueued) await blobs.discard(blob);
       return { code: null };
     } catch (error) {
       // After a commit of unknown outcome the sweep decides.
@@ -106,29 +103,28 @@ export class OperatorMail {
     return address.toLowerCase() === this.services.from.toLowerCase();
   }
 
-  /** @returns null where another request has passed it on meanwhile */
-  async #commit(payload: OperatorPayload, hash: string) {
+  /** @returns false where another request has passed it on meanwhile */
+  async #commit(payload: OperatorPayload, hash: string): Promise<boolean> {
     const { commits, blobs, store, random } = this.services;
     const key = passedKey(hash);
     const id = `operator/${makeUlid(store.now(), random)}`;
-    return await commits.submit<NewOutgoing<OperatorPayload> | null>((transaction) => {
+    return await commits.submit((transaction) => {
       const { nowMs, livedMs } = transaction;
       const former = transaction.record(key);
-      if (former !== null && stillStands(former, DAY_MS, transaction)) return null;
+      if (former !== null && stillStands(former, DAY_MS, transaction)) return false;
       stageWindow(transaction, RATE_KEY, RATE, (ms) => new RateReached(ms));
       transaction.putRecord(key, { v: 1, atMs: nowMs, livedMs });
       stageRepetition(transaction, key, DAY_MS);
       blobs.keep(transaction, payload.blob);
-      const item = {
+      stageNewOutgoing(transaction, {
         id,
         kind: OPERATOR_MAIL_KIND,
         payload,
         dueMs: nowMs,
         endsAtMs: nowMs + OPERATOR_TRIED_MS,
         livedMs: store.lived(),
-      };
-      stageNewOutgoing(transaction, item);
-      return item;
+      });
+      return true;
     });
   }
 }

@@ -30,7 +30,6 @@ for (const exclusive of [true, false]) {
     const mails = new OperatorMail({
       ...storage,
       blobs: blobs as unknown as OperatorMailServices["blobs"],
-      outgoing: { wake: () => {} },
       random: storage.store.random,
       from: "relay@agents.test",
     });

@@ -22,7 +22,7 @@ export interface ReceivingOptions {
   reports: Reports["reports"];
   /** Of the operator's gateway; null where there is none. */
   inboundSecret: Uint8Array | null;
-  compose: OperatorDeliveryOptions["compose"];
+  composer: OperatorDeliveryOptions["composer"];
 }
 
 export interface Receiving extends Part {
@@ -34,12 +34,12 @@ export interface Receiving extends Part {
 
 export function openReceiving(
   core: MailCore,
-  { auth, reports, inboundSecret, compose }: ReceivingOptions,
+  { auth, reports, inboundSecret, composer }: ReceivingOptions,
 ): Receiving {
   const { outgoing, mailer, from, deps: { config } } = core;
   const operator = config.mail.postmaster ?? from.address;
   if (mailer !== undefined) {
-    outgoing.register(operatorDelivery({ ...core, mailer, compose, operator }));
+    outgoing.register(operatorDelivery({ ...core, mailer, composer, operator }));
   }
   const receiver = new Receiver({
     ...core,

@@ -27,7 +27,7 @@ export type Propose = (
 export interface AcceptanceServices extends MailCore {
   sender: Sender;
   keyedAnswers: KeyedAnswers;
-  work: Pick<MailWorker, "readRequest">;
+  composer: Pick<MailWorker, "readRequest">;
   /** What becomes of a message that a person has to approve first. */
   propose: Propose;
 }
@@ -61,12 +61,12 @@ export class Acceptance {
     kind: K,
     make: (asked: SendBodies[K]) => Promise<MessageToSend> | MessageToSend,
   ): Promise<KeyedAnswer> {
-    const { inboxes, limits, now, work, keyedAnswers, propose, sender } = this.services;
+    const { inboxes, limits, now, composer, keyedAnswers, propose, sender } = this.services;
     refuseTrial(caller.org);
     const body = await given.body();
     const key = given.key();
     const context = { limits, nowMs: now() };
-    const asked = await work.readRequest(kind, body, context, key !== null, caller.org.id);
+    const asked = await composer.readRequest(kind, body, context, key !== null, caller.org.id);
     // The worker may have been busy: what the key may do, and the inbox lets, is asked again.
     await caller.confirm();
     const inbox = await inboxes.find(caller, inboxId);

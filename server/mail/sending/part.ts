@@ -1,7 +1,6 @@
 /** Sending as a part of the mail area: what makes messages of requests, and the requests. */
 import { mount } from "../../base/description/declaration.ts";
 import { logSparsely } from "../../base/log_sparsely.ts";
-import type { MailToCompose } from "../composing/compose_mail.ts";
 import { WrittenBlobs } from "../core/written_blobs.ts";
 import type { Part } from "../../base/parts/part.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
@@ -17,21 +16,19 @@ import { Sender } from "./sender.ts";
 /** What messages, drafts and notices go out by. */
 export interface SenderPart extends Part {
   /** Reads requests, composes and shows messages off the main thread, whatever their size. */
-  work: MailWorker;
+  composer: MailWorker;
   sender: Sender;
   /** What requests write their blobs by. */
   written: WrittenBlobs;
   largeAnswers: LargeAnswers;
   keyedAnswers: KeyedAnswers;
-  /** @param owner whose turn it takes, off the main thread */
-  compose(mail: MailToCompose, owner: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 export function openSender(core: MailCore, suppressions: Suppressions): SenderPart {
   const { domain, deps: { config, log } } = core;
   const { dkim } = config.mail;
   // One of its own: mail of strangers may hold a worker for seconds, and this one gets the DKIM key.
-  const work = new MailWorker({
+  const composer = new MailWorker({
     start: config.onDeploy ? null : startMailWorker,
     onLoss: logSparsely(log, "mail_worker_lost"),
   });
@@ -40,19 +37,18 @@ export function openSender(core: MailCore, suppressions: Suppressions): SenderPa
   const sender = new Sender({
     ...core,
     suppressions,
-    work,
+    composer,
     written,
     largeAnswers,
     dkim: dkim === undefined ? null : { domain, ...dkim },
   });
   return {
-    work,
+    composer,
     sender,
     written,
     largeAnswers,
     keyedAnswers: new KeyedAnswers(core),
-    compose: (mail, owner) => work.compose(mail, owner),
-    close: () => work.close(),
+    close: () => composer.close(),
   };
 }
 

@@ -11,7 +11,7 @@ import { admit, type Window } from "../../base/bounds/rate_window.ts";
 import { valueSizeBytes } from "../../base/storage/rows/stored_size.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 import type { DkimKey } from "../composing/sign_dkim.ts";
-import { stageMails, wakeMails } from "../mailbox/statuses/queued_mail.ts";
+import { stageMails } from "../mailbox/statuses/queued_mail.ts";
 import { nothingInFlight } from "../mailbox/statuses/sends_in_flight.ts";
 import { count } from "../records/figures_record.ts";
 import { maySee } from "../access/access.ts";
@@ -82,7 +82,7 @@ export interface SenderServices extends MailCore {
   largeAnswers: LargeAnswers;
   suppressions: Suppressions;
   /** Composes, and reads back what was composed; not the worker that reads mail of strangers. */
-  work: Pick<MailWorker, "compose" | "read">;
+  composer: Pick<MailWorker, "compose" | "read">;
   dkim: DkimKey | null;
 }
 
@@ -111,18 +111,15 @@ export class Sender {
       writtenByKey?: string | null;
     } = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
-    const { store, blobs, domain } = this.services;
     const { org } = by;
     await this.check(org, inbox, message);
     const addresses = recipientsOf(message);
     const made = await this.#make(org, inbox, message, addresses);
     if (writtenByKey !== null) made.message = { ...made.message, writtenByKey };
     try {
-      const { row, answer } = await this.#commit(by, made, message.about, { keyed, extras });
-      wakeMails(this.services.outgoing, row, { store, domain });
-      return answer;
+      return await this.#commit(by, made, message.about, { keyed, extras });
     } catch (error) {
-      for (const ref of made.written) await blobs.discard(ref);
+      for (const ref of made.written) await this.services.blobs.discard(ref);
       throw error;
     }
   }
@@ -195,13 +192,13 @@ export class Sender {
     message: MessageToSend,
     addresses: readonly string[],
   ): Promise<{ message: NewMessage; rest: Uint8Array; written: BlobRef[] }> {
-    const { store, random, work, limits, written, domain, dkim } = this.services;
+    const { store, random, composer, limits, written, domain, dkim } = this.services;
     const nowMs = store.now();
     const from: MailAddress = {
       name: inbox.displayName,
       address: `${inbox.localPart}@${domain}`,
     };
-    const raw = await work.compose({
+    const raw = await composer.compose({
       from,
       to: message.to,
       cc: message.cc,
@@ -219,7 +216,7 @@ export class Sender {
       boundary: random(BOUNDARY_BYTES).toHex(),
       dkim,
     }, org.id);
-    const { facts, ...texts } = await work.read(raw, {
+    const { facts, ...texts } = await composer.read(raw, {
       envelopeFrom: from.address,
       limits: { parts: limits.mailParts, depth: limits.mailDepth },
       given: { text: message.text, html: message.html },
@@ -260,7 +257,7 @@ export class Sender {
     { message, rest, written }: { message: NewMessage; rest: Uint8Array; written: BlobRef[] },
     about: MessageRow | null,
     { keyed, extras }: { keyed?: KeyedCommit<KeptAnswer>; extras?: MessageExtras },
-  ): Promise<{ row: MessageRow; answer: Uint8Array<ArrayBuffer> }> {
+  ): Promise<Uint8Array<ArrayBuffer>> {
     const { mailboxes, store, random, limits, blobs, largeAnswers, domain } = this.services;
     const { orgId, inboxId } = message;
     let former: BlobRef | null = null;
@@ -315,7 +312,7 @@ export class Sender {
             thread,
             isFirstOfRfcId: true,
           });
-          return { mailbox: added.mailbox, result: { row, answer } };
+          return { mailbox: added.mailbox, result: answer };
         },
       };
     });

@@ -3,7 +3,6 @@ import { z } from "@hono/zod-openapi";
 import { time } from "../../base/description/schemas/values.ts";
 import { invalidJson } from "../../base/errors.ts";
 import { answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
-import { callerAddress } from "../../base/http/callers/client_address.ts";
 import { timestamp } from "../../base/time/timestamp.ts";
 import { keyRoute, openRoute } from "../access/mail_route.ts";
 import { unkept } from "../access/schemas.ts";
@@ -59,7 +58,7 @@ const claimMailOrg = keyRoute({
   handle: (services: MailCore) => async (request) => {
     const email = readPersonEmail(services, await request.body());
     await services.freeDisk.refuseWhenFull();
-    const askedFrom = callerAddress(request.c, services.deps.config.trustedProxyHops);
+    const askedFrom = services.clients.addressOf(request.c);
     const { expiresAtMs } = await sendClaimLink(services, request, { email, askedFrom });
     return answerJson({ email, expires_at: timestamp(expiresAtMs) }, 202, NO_STORE);
   },

@@ -1,6 +1,5 @@
 /** Sign-in by a link in a mail (specification, 4.7; docs/mail.md, "Signing in"). */
 import { rateLimited } from "../../base/errors.ts";
-import { hashClientAddress } from "../../base/http/callers/client_address.ts";
 import { Outdated } from "../../base/storage/commits/job.ts";
 import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
@@ -21,7 +20,7 @@ import { newOrg, orgKey, type OrgRecord, orgState } from "../records/org_record.
 import { carries, emailKey, signedInAtMs, stageVerifiedEmail } from "../records/verified_email.ts";
 import { stageTakeBack } from "./owners/change_owner.ts";
 import { stageEmailWindow } from "./email_window.ts";
-import { type SignInServices, stageLink, wakeLinkMails } from "./owners/queued_link.ts";
+import { type SignInServices, stageLink } from "./owners/queued_link.ts";
 import { chooseOrg, type SignInChoice } from "./sign_in_choice.ts";
 
 /**
@@ -34,8 +33,8 @@ export async function sendMagicLink(
   services: SignInServices,
   { email, orgId, askedFrom }: Pick<MagicLink, "email" | "orgId" | "askedFrom">,
 ): Promise<void> {
-  const { commits, store: { now, random }, limits, addressKey } = services;
-  const clientWindow = windowKey("mail-magic-client", hashClientAddress(addressKey, askedFrom));
+  const { commits, store: { now, random }, limits, clients } = services;
+  const clientWindow = windowKey("mail-magic-client", clients.hash(askedFrom));
   const id = makeUlid(now(), random);
   await commits.submit((transaction) => {
     const limit = limits.mailMagicPerIpPerHour;
@@ -48,7 +47,6 @@ export async function sendMagicLink(
     const link = { kind: "magic", email, orgId, askedFrom } as const;
     stageLink<MagicLink>(transaction, id, link, LINK_MS, random);
   });
-  wakeLinkMails(services);
 }
 
 export interface SignedIn {
@@ -161,5 +159,4 @@ async function takeBack(services: SignInServices, id: string, orgId: string): Pr
     const undone = changeToUndo(org, link, transaction.nowMs);
     if (undone !== null) stageTakeBack(transaction, org, undone, mail, limits);
   });
-  wakeLinkMails(services);
 }

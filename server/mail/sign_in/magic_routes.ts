@@ -2,7 +2,6 @@
 import { z } from "@hono/zod-openapi";
 import { invalidJson } from "../../base/errors.ts";
 import { answerJson } from "../../base/http/answers/answer.ts";
-import { callerAddress } from "../../base/http/callers/client_address.ts";
 import { openRoute } from "../access/mail_route.ts";
 import { mailId, newApiKey } from "../access/schemas.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
@@ -97,7 +96,7 @@ const sendMagicLink = openRoute({
     // What no org can be called is not stored: strangers choose it, and its length.
     const orgId = named !== null && isMailId("org", named) ? named : null;
     await services.freeDisk.refuseWhenFull();
-    const askedFrom = callerAddress(c, services.deps.config.trustedProxyHops);
+    const askedFrom = services.clients.addressOf(c);
     await send(services, { email, orgId, askedFrom });
     return answerJson({ sent: true }, 202);
   },

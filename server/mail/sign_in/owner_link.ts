@@ -24,7 +24,7 @@ import { makeUlid } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState, type Restore } from "../records/org_record.ts";
 import { stageOwner, stageTakeBack } from "./owners/change_owner.ts";
 import { stageEmailWindow } from "./email_window.ts";
-import { type SignInServices, stageLink, wakeLinkMails } from "./owners/queued_link.ts";
+import { type SignInServices, stageLink } from "./owners/queued_link.ts";
 
 /**
  * Mails a link that makes an address the caller's org's. An earlier one that waits works no more.
@@ -39,7 +39,7 @@ export async function sendClaimLink(
   const { commits, store: { now, random }, limits } = services;
   const { org: { id: orgId }, key: { id: keyId, prefix: keyPrefix } } = caller;
   const linkId = makeUlid(now(), random);
-  const link = await commits.submit((transaction) => {
+  return await commits.submit((transaction) => {
     const org = requireCaller(transaction, caller, limits);
     const limit = limits.mailClaimsPerOrgPerHour;
     const rule = { limit, windowMs: HOUR_MS };
@@ -55,8 +55,6 @@ export async function sendClaimLink(
     transaction.putRecord(orgKey(orgId), { ...org, pendingClaim });
     return link;
   });
-  wakeLinkMails(services);
-  return link;
 }
 
 /** A link that may still be followed, and its org. */
@@ -155,7 +153,6 @@ export async function followOwnerLink(
       isUndo: false,
     };
   });
-  wakeLinkMails(services);
   return changed;
 }
 

@@ -3,7 +3,6 @@ import type { Core } from "../../base/parts/core.ts";
 import { type Authenticator, createAuthenticator } from "./authenticator.ts";
 import { Identities } from "./identities.ts";
 import { Presence } from "./presence.ts";
-import { tokenKey } from "./agent_records.ts";
 import type { SignatureVerifier } from "./verification/signature_verifier.ts";
 
 export interface AgentCore extends Core {
@@ -18,14 +17,12 @@ export function createAgentCore(core: Core, verifier: SignatureVerifier): AgentC
   const identities = new Identities(store);
   const presence = new Presence(store);
   const authenticator = createAuthenticator({
-    byAddress: (address) => identities.byAddress(address),
-    inMemory: (address) => identities.addressInMemory(address),
-    byId: (agentId) => identities.byId(agentId),
-    findToken(tokenHash) {
-      const key = tokenKey(tokenHash);
-      return records.inMemory(key) ?? records.read(key);
-    },
-    seen: (agentId) => presence.touch(agentId),
-  }, { clock: store.clock, signatureWindowSeconds, verifier });
+    identities,
+    records,
+    presence,
+    clock: store.clock,
+    signatureWindowSeconds,
+    verifier,
+  });
   return { ...core, identities, presence, authenticator };
 }

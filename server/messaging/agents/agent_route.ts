@@ -10,7 +10,6 @@ import {
 } from "../../base/description/declaration.ts";
 import type { RelayError } from "../../base/errors.ts";
 import { whenReady } from "../../base/http/callers/when_ready.ts";
-import { readBody } from "../../base/http/routes/read_body.ts";
 import type { HttpEnv } from "../../base/http/routes/route.ts";
 import {
   type IdentifyCaller,
@@ -76,7 +75,7 @@ export function agentBodyRoute<Services>(
             presence.touch(caller.agent.id);
             return caller;
           });
-      return withCallerAndBody(identify, readBody, handle(services));
+      return withCallerAndBody(identify, handle(services));
     },
   );
 }
@@ -105,7 +104,6 @@ export function signedRoute<Services>(
             if (credential.kind !== "signature") throw refuse();
             return { agent, credential };
           }),
-        readBody,
         handle(services),
       ),
   );

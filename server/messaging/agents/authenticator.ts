@@ -5,7 +5,9 @@ import type { Context } from "hono";
 import { AddressError } from "../../../toolkit/address_error.ts";
 import { decodeAddress } from "../../../toolkit/decode_address.ts";
 import { hasStrictSignatureForm } from "../../../toolkit/strict_signature.ts";
-import type { Identity, TokenKind, TokenRecord } from "./agent_records.ts";
+import { type Identity, tokenKey, type TokenKind, type TokenRecord } from "./agent_records.ts";
+import type { Identities } from "./identities.ts";
+import type { Presence } from "./presence.ts";
 import { isTokenForm } from "./tokens.ts";
 import { importVerifyingKey } from "../../base/http/callers/verifying_key.ts";
 import type { SignatureVerifier } from "./verification/signature_verifier.ts";
@@ -21,6 +23,7 @@ import {
 import { whenReady } from "../../base/http/callers/when_ready.ts";
 import type { HttpEnv } from "../../base/http/routes/route.ts";
 import type { IdentifyCaller } from "../../base/http/callers/with_caller.ts";
+import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
 import { isTimely, type PossibleTimes, serverSeconds } from "../../base/storage/rows/timely.ts";
 
 export type Credential = SignatureCredential | { kind: TokenKind };
@@ -35,18 +38,6 @@ export interface SignatureCredential {
 export interface Caller {
   agent: Identity;
   credential: Credential;
-}
-
-/** Where agents and tokens are looked up. */
-export interface Accounts {
-  byAddress(address: string): Promise<Identity | null>;
-  /** The agent that byAddress() would find without a read of the store, or undefined. */
-  inMemory(address: string): Identity | undefined;
-  byId(agentId: number): Promise<Identity>;
-  /** @param tokenHash SHA-256 of the token, base64url */
-  findToken(tokenHash: string): TokenRecord | null | Promise<TokenRecord | null>;
-  /** Called for every accepted authenticated request. */
-  seen(agentId: number): void;
 }
 
 const TIMESTAMP = /^(0|[1-9][0-9]{0,14})$/;
@@ -74,27 +65,32 @@ export interface Authenticator {
 }
 
 export interface AuthenticatorOptions {
+  identities: Identities;
+  records: Pick<RecordCache, "inMemory" | "read">;
+  presence: Pick<Presence, "touch">;
   clock: PossibleTimes;
   signatureWindowSeconds: number;
   verifier: Pick<SignatureVerifier, "verify">;
 }
 
 export function createAuthenticator(
-  accounts: Accounts,
-  { clock, signatureWindowSeconds, verifier }: AuthenticatorOptions,
+  { identities, records, presence, clock, signatureWindowSeconds, verifier }: AuthenticatorOptions,
 ): Authenticator {
   /** By the records that memory holds: a changed record is another object, an identity never changes. */
   const tokenCallers = new WeakMap<TokenRecord, Caller>();
   const byToken = bearerCallers<TokenRecord, Caller>({
     isTokenForm,
-    find: (tokenHash) => accounts.findToken(tokenHash),
+    find(tokenHash) {
+      const key = tokenKey(tokenHash);
+      return records.inMemory(key) ?? records.read(key);
+    },
     admit: (record) => tokenCallers.get(record) ?? admitToken(record),
     missing: noCredentials,
     unknown: unknownToken,
   });
 
   async function admitToken(record: TokenRecord): Promise<Caller> {
-    const agent = await accounts.byId(record.agentId);
+    const agent = await identities.byId(record.agentId);
     const caller: Caller = { agent, credential: { kind: record.kind } };
     tokenCallers.set(record, caller);
     return caller;
@@ -102,7 +98,7 @@ export function createAuthenticator(
 
   function authenticate(c: Context<HttpEnv>, body = NO_BYTES): Caller | Promise<Caller> {
     return whenReady(identify(c, body), (caller) => {
-      if (!c.get("head")) accounts.seen(caller.agent.id);
+      if (!c.get("head")) presence.touch(caller.agent.id);
       return caller;
     });
   }
@@ -116,7 +112,7 @@ export function createAuthenticator(
     // Text of another length cannot be a key; a registered one needs no decoding.
     const fits = signed.address.length >= 33 && signed.address.length <= 44;
     const agent = fits
-      ? accounts.inMemory(signed.address) ?? accounts.byAddress(signed.address)
+      ? identities.addressInMemory(signed.address) ?? identities.byAddress(signed.address)
       : null;
     return whenReady(agent, (agent) => bySignatureOf(agent, signed, c, body));
   }

@@ -10,7 +10,6 @@ import { EXAMPLE_REGISTER } from "../../base/description/examples.ts";
 import * as rule from "../../base/description/schemas/text_rules.ts";
 import { invalidJson, RelayError } from "../../base/errors.ts";
 import { answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
-import { callerHash } from "../../base/http/callers/client_address.ts";
 import { readObject } from "../../base/http/fields/json_body.ts";
 import { readBody } from "../../base/http/routes/read_body.ts";
 import {
@@ -86,8 +85,8 @@ export const register = publicRoute({
     never: ["unknown_agent"],
   }),
   handle: (services: AgentCore) => {
-    const { deps, commits, records, authenticator, freeDisk, addressKey } = services;
-    const { limits, requireKeyProof, trustedProxyHops } = deps.config;
+    const { deps, commits, records, authenticator, freeDisk, clients } = services;
+    const { limits, requireKeyProof } = deps.config;
     return async (c) => {
       const body = await readBody(c);
       const request = readRegistration(readObject(body));
@@ -114,7 +113,7 @@ export const register = publicRoute({
         tokenHash: hash,
         client: {
           windowName: "register",
-          addressHash: callerHash(c, addressKey, trustedProxyHops),
+          addressHash: clients.hashOf(c),
           limitPerHour: limits.registrationsPerIpPerHour,
         },
       });

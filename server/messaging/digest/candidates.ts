@@ -38,32 +38,21 @@ export function stageCandidate(
   transaction.set(candidateKey(agentId), CANDIDATE_ROW, keptMs);
 }
 
-/** The part of a committed send that concerns digests. */
-interface Sent {
-  kind: "sent";
-  recipient: { id: number };
-  /** Whether the recipient has a notification e-mail. */
-  notify: boolean;
-}
-
 const CANDIDATE_SIZE: CommitSize = { mutations: 1, bytes: 100 };
 const NO_SIZE: CommitSize = { mutations: 0, bytes: 0 };
 
+/** What of a send concerns digests. */
+type Naming = { recipient: { id: number }; notify: boolean };
+
 /** Names the recipients of a group's sends, once each. */
-export function nameCandidates(keptMs: number): GroupAnnotation {
+export function nameCandidates(keptMs: number): GroupAnnotation<Naming> {
   return {
-    sizeOf: (result) => isSent(result) && result.notify ? CANDIDATE_SIZE : NO_SIZE,
-    annotate(results, transaction) {
+    kinds: ["sent"],
+    sizeOf: ({ notify }) => notify ? CANDIDATE_SIZE : NO_SIZE,
+    annotate(sends, transaction) {
       const named = new Set<number>();
-      for (const result of results) {
-        if (!isSent(result) || !result.notify || named.has(result.recipient.id)) continue;
-        named.add(result.recipient.id);
-        stageCandidate(transaction, result.recipient.id, keptMs);
-      }
+      for (const { recipient: { id }, notify } of sends) if (notify) named.add(id);
+      for (const id of named) stageCandidate(transaction, id, keptMs);
     },
   };
-}
-
-function isSent(result: unknown): result is Sent {
-  return (result as { kind?: unknown } | null)?.kind === "sent";
 }

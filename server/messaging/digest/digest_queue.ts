@@ -40,7 +40,7 @@ export interface DueAgent {
 }
 
 export type Queued =
-  | { result: "queued"; dueMs: number }
+  | { result: "queued" }
   /** The address has had its share: the agent is to be looked at again at this time. */
   | { result: "capped"; untilMs: number }
   /** What made the agent due has changed: it is to be judged again. */
@@ -87,6 +87,6 @@ export async function queueDigest(
     if (!isQueued) return { result: "changed" };
     transaction.putRecord(capKey, { v: 1, ...admitted }, intervalMs + EXPIRY_MARGIN_MS);
     transaction.putRecord(subscriptionKey(agentId), { ...subscription, lastNotifiedMs: nowMs });
-    return { result: "queued", dueMs: nowMs };
+    return { result: "queued" };
   });
 }

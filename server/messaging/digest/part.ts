@@ -35,7 +35,7 @@ export function openDigests(core: AgentCore, { inbox, messages, outgoing }: Dige
   }
   const shared = {
     ...core,
-    intervalMs: config.limits.digestIntervalHours * HOUR_MS,
+    intervalMs: core.limits.digestIntervalHours * HOUR_MS,
     retentionMs,
     undelivered: (agentId: number, selection: UndeliveredSelection) =>
       scanUndelivered({ ...core, messages }, agentId, selection),
@@ -47,7 +47,7 @@ export function openDigests(core: AgentCore, { inbox, messages, outgoing }: Dige
     routes,
     crons: {
       async digest() {
-        await sweepDigests({ ...shared, outgoing });
+        await sweepDigests(shared);
         // Where nothing runs between requests, nothing else would send them now.
         await outgoing.run();
       },

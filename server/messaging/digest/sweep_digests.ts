@@ -3,12 +3,11 @@
  * agents parked until now, never all agents.
  */
 import { CLOCK_SKEW_MS } from "../../base/time/clock_skew.ts";
-import type { OutgoingQueue } from "../../base/outgoing/outgoing_queue.ts";
 import { outgoingKey } from "../../base/outgoing/outgoing_row.ts";
-import { domainTag } from "../../base/outgoing/recipient_domain.ts";
+import type { Leases } from "../../base/storage/leases/leases.ts";
 import { addressCapKey } from "./address_cap.ts";
 import { CANDIDATE_ROW, parkedKey } from "./candidates.ts";
-import { DIGEST_KIND, digestId, type DueAgent, queueDigest } from "./digest_queue.ts";
+import { digestId, type DueAgent, queueDigest } from "./digest_queue.ts";
 import { earliestDigestMs, unseenSinceMs } from "./due_rules.ts";
 import { findUnreadSince } from "./unread.ts";
 import { type DigestServices, readWanted } from "./wanted.ts";
@@ -19,7 +18,7 @@ const LEASE_MS = 60_000;
 const AT_ONCE = 16;
 
 export interface SweepOptions extends DigestServices {
-  outgoing: OutgoingQueue;
+  leases: Leases;
 }
 
 /** A row that makes the sweep look at an agent. */
@@ -127,11 +126,7 @@ async function queueInOrder(
         for (const { agent, rows } of agents) {
           const outcome = await queueDigest(options, agent);
           if (outcome.result === "changed") continue; // the next sweep judges it anew
-          if (outcome.result === "queued") {
-            queued++;
-            const destination = domainTag(agent.subscription.email);
-            options.outgoing.wake({ kind: DIGEST_KIND, destination, dueMs: outcome.dueMs });
-          }
+          if (outcome.result === "queued") queued++;
           await closeCandidates(
             options,
             rows,

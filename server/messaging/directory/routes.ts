@@ -7,7 +7,7 @@ import { EXAMPLE_LIST_ENTRY } from "../../base/description/examples.ts";
 import { beforeId, integer as clampedInteger } from "../../base/description/schemas/queries.ts";
 import * as value from "../../base/description/schemas/values.ts";
 import { answerJson, JSON_HEADERS } from "../../base/http/answers/answer.ts";
-import { callerHash } from "../../base/http/callers/client_address.ts";
+import type { ClientAddresses } from "../../base/http/callers/client_address.ts";
 import { answerWhole } from "../../base/http/answers/large_answer.ts";
 import { integer, readQuery, text } from "../../base/http/fields/query.ts";
 import { MAX_ID } from "../../base/max_id.ts";
@@ -88,8 +88,7 @@ const listAgents = publicRoute({
       rate_limited: "too many searches from this client address",
     },
   }),
-  handle({ agentSearch, addressKey, deps }: AgentCore & { agentSearch: AgentSearch }) {
-    const { trustedProxyHops } = deps.config;
+  handle({ agentSearch, clients }: AgentCore & { agentSearch: AgentSearch }) {
     return async (c) => {
       const { q, tags, limit, before_id, offset } = readQuery(c.get("query"), QUERY);
       const query = readSearchQuery(q, tags?.split(",") ?? []);
@@ -99,7 +98,7 @@ const listAgents = publicRoute({
       const entries = await agentSearch.search(
         query,
         { order: "activity", offset, limit: clamp(limit, SEARCH_LIMIT) },
-        callerHash(c, addressKey, trustedProxyHops),
+        clients.hashOf(c),
         !c.get("head"),
       );
       return answerWhole(`{"agents":[${entries.join(",")}]}`, { headers: JSON_HEADERS });

@@ -1,6 +1,5 @@
 /** POST /v1/messages (specification, 4.3). */
 import { z } from "@hono/zod-openapi";
-import type { Context } from "hono";
 import { canonicalJson } from "../../../toolkit/canonical_json.ts";
 import { JsonError } from "../../../toolkit/json_error.ts";
 import type { JsonValue } from "../../../toolkit/json_value.ts";
@@ -15,9 +14,7 @@ import {
 } from "../../base/description/examples.ts";
 import * as value from "../../base/description/schemas/values.ts";
 import { JSON_HEADERS } from "../../base/http/answers/answer.ts";
-import { callerHash } from "../../base/http/callers/client_address.ts";
 import { readObject } from "../../base/http/fields/json_body.ts";
-import type { HttpEnv } from "../../base/http/routes/route.ts";
 import { readIdempotencyKey } from "../../base/idempotency/idempotency_key.ts";
 import { MAX_ID } from "../../base/max_id.ts";
 import { timestamp } from "../../base/time/timestamp.ts";
@@ -26,7 +23,7 @@ import type { SendResult } from "./send/send_answer.ts";
 import type { SignedSender } from "./send/signed_sender.ts";
 import type { TokenSender } from "./send/token_sender.ts";
 
-export interface SendServices extends Pick<AgentCore, "deps" | "addressKey"> {
+export interface SendServices extends Pick<AgentCore, "clients"> {
   signedSender: SignedSender;
   tokenSender: TokenSender;
 }
@@ -133,15 +130,14 @@ export const sendMessage = agentBodyRoute({
     },
   }),
   // What becomes of a send, and in which order, is told in send/sender.ts.
-  handle: ({ signedSender, tokenSender, deps, addressKey }: SendServices) => {
-    const hashOf = (c: Context<HttpEnv>) => callerHash(c, addressKey, deps.config.trustedProxyHops);
+  handle: ({ signedSender, tokenSender, clients }: SendServices) => {
     return async (c, { agent, credential }, raw) => {
       if (credential.kind === "signature") {
-        return answerSend(await signedSender.send(agent, credential, raw, () => hashOf(c)));
+        return answerSend(await signedSender.send(agent, credential, raw, () => clients.hashOf(c)));
       }
       await tokenSender.refuseToken(agent, credential.kind);
       const key = readIdempotencyKey(c.req.raw.headers); // Check 4
-      return answerSend(await tokenSender.send(agent, readObject(raw), key, hashOf(c)));
+      return answerSend(await tokenSender.send(agent, readObject(raw), key, clients.hashOf(c)));
     };
   },
 });

@@ -12,7 +12,7 @@ import { DAY_MS } from "../../base/time/time_units.ts";
 import { windowMinutesOf } from "./counted.ts";
 import { Leaderboard } from "./leaderboard.ts";
 import { NetworkFigures } from "./network_figures.ts";
-import { recordFigures, sizeOfFigures } from "./record_figures.ts";
+import { recordFigures } from "./record_figures.ts";
 import { NETWORK_ROUTES } from "./routes.ts";
 import { Standings } from "./standings.ts";
 import { createSweeps } from "./sweeps.ts";
@@ -53,13 +53,9 @@ export function openNetwork(core: AgentCore): Network {
   const background = new Set<Promise<void>>();
   let groups = 0;
 
-  commits.annotateGroups({
-    sizeOf: sizeOfFigures,
-    annotate(results, transaction) {
-      if (!recordFigures(results, transaction, retentionMs)) return;
-      if (++groups % GROUPS_A_FOLD === 0) void inBackground(() => tally.tidy());
-    },
-  });
+  commits.annotateGroups(recordFigures(retentionMs, () => {
+    if (++groups % GROUPS_A_FOLD === 0) void inBackground(() => tally.tidy());
+  }));
   void inBackground(() => sweeps.run());
 
   /**

@@ -5,7 +5,7 @@
 import type { Registered } from "../agents/register_agent.ts";
 import { listingKey, listingOf } from "../directory/listing.ts";
 import type { Receipt } from "../messages/send/sender.ts";
-import type { CommitSize, Transaction } from "../../base/storage/commits/group_commit.ts";
+import type { CommitSize, GroupAnnotation } from "../../base/storage/commits/group_commit.ts";
 import { EXPIRY_MARGIN_MS } from "../../base/storage/rows/store.ts";
 import { isTestHandle, minuteOf } from "./counted.ts";
 import { encodeBlock, type FeedEvent, feedEventOf, feedKey, packEvents } from "./feed_block.ts";
@@ -18,42 +18,46 @@ export interface Swept {
   corrections: readonly Count[];
 }
 
-type Result = Receipt | Registered | Swept | { kind?: undefined } | null | undefined;
+type Result = Receipt | Registered | Swept;
 
 /**
  * Adds the rows of one group.
  * @param retentionMs life of a message and of its feed event
- * @returns whether the leaderboard has a delta to fold
+ * @param counted called where the leaderboard has a delta to fold
  */
 export function recordFigures(
-  results: readonly unknown[],
-  transaction: Transaction,
   retentionMs: number,
-): boolean {
-  const events: FeedEvent[] = [];
-  const corrections: Count[] = [];
-  let registrations = 0n;
-  for (const result of results as readonly Result[]) {
-    if (result?.kind === "sent") {
-      const event = feedEventOf(result);
-      if (event !== null) events.push(event);
-    } else if (result?.kind === "registered") {
-      transaction.set(listingKey(result.agent.id), listingOf(result.agent));
-      if (!isTestHandle(result.agent.handle)) registrations++;
-    } else if (result?.kind === "swept") corrections.push(...result.corrections);
-  }
-  if (registrations > 0n) transaction.sum(REGISTRATION_COUNT, registrations);
-  if (events.length > 0) {
-    transaction.sum(MESSAGE_COUNT, BigInt(events.length));
-    for (const [blockId, block] of packEvents(events)) {
-      transaction.set(feedKey(blockId), encodeBlock(block), retentionMs + EXPIRY_MARGIN_MS);
-    }
-  }
-  const counts = mergeCounts([...events.map(countOf), ...corrections]);
-  if (counts.length > 0) {
-    transaction.set(deltaKey(transaction.attempt), encodeCounts(counts), TALLY_KEPT_MS);
-  }
-  return counts.length > 0;
+  counted: () => void = () => {},
+): GroupAnnotation<Result> {
+  return {
+    kinds: ["sent", "registered", "swept"],
+    sizeOf: sizeOfFigures,
+    annotate(results, transaction) {
+      const events: FeedEvent[] = [];
+      const corrections: Count[] = [];
+      let registrations = 0n;
+      for (const result of results) {
+        if (result.kind === "sent") {
+          const event = feedEventOf(result);
+          if (event !== null) events.push(event);
+        } else if (result.kind === "registered") {
+          transaction.set(listingKey(result.agent.id), listingOf(result.agent));
+          if (!isTestHandle(result.agent.handle)) registrations++;
+        } else corrections.push(...result.corrections);
+      }
+      if (registrations > 0n) transaction.sum(REGISTRATION_COUNT, registrations);
+      if (events.length > 0) {
+        transaction.sum(MESSAGE_COUNT, BigInt(events.length));
+        for (const [blockId, block] of packEvents(events)) {
+          transaction.set(feedKey(blockId), encodeBlock(block), retentionMs + EXPIRY_MARGIN_MS);
+        }
+      }
+      const counts = mergeCounts([...events.map(countOf), ...corrections]);
+      if (counts.length === 0) return;
+      transaction.set(deltaKey(transaction.attempt), encodeCounts(counts), TALLY_KEPT_MS);
+      counted();
+    },
+  };
 }
 
 /** A feed event, or one change of a sender's standing, as it is stored. */
@@ -61,17 +65,14 @@ const EVENT_BYTES = 200;
 /** The directory's row of an agent. */
 const LISTING_BYTES = 8_000;
 
-/** Upper bounds of what a result adds to the rows of `recordFigures()`. */
-export function sizeOfFigures(result: unknown): CommitSize {
-  switch ((result as Result)?.kind) {
+function sizeOfFigures(result: Result): CommitSize {
+  switch (result.kind) {
     case "sent":
       return { mutations: 1, bytes: 2 * EVENT_BYTES };
     case "registered":
       return { mutations: 1, bytes: LISTING_BYTES };
     case "swept":
-      return { mutations: 1, bytes: EVENT_BYTES * (result as Swept).corrections.length };
-    default:
-      return { mutations: 0, bytes: 0 };
+      return { mutations: 1, bytes: EVENT_BYTES * result.corrections.length };
   }
 }
 

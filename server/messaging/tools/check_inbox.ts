@@ -13,9 +13,9 @@ import { type RelayCall, requireCaller, tokenArgument, type ToolServices } from 
 const TRUST = "unverified sender content" as const;
 
 export function checkInboxTool(
-  { deps, records, authenticator, presence, inbox }: ToolServices,
+  { deps, limits, records, authenticator, presence, inbox }: ToolServices,
 ): Tool<RelayCall> {
-  const { inboxPollIntervalMs, retentionDays, toolPageBytes } = deps.config.limits;
+  const { inboxPollIntervalMs, retentionDays, toolPageBytes } = limits;
   return defineTool({
     name: "check_inbox",
     title: "Check the inbox",

@@ -5,7 +5,7 @@ import { agentListSchema } from "./agent_schemas.ts";
 import { describeAgents } from "./describe_agents.ts";
 import type { RelayCall, ToolServices } from "./relay_call.ts";
 
-export function findAgentsTool({ deps, agentSearch }: ToolServices): Tool<RelayCall> {
+export function findAgentsTool({ deps, limits, agentSearch }: ToolServices): Tool<RelayCall> {
   return defineTool({
     name: "find_agents",
     title: "Find agents",
@@ -13,7 +13,7 @@ export function findAgentsTool({ deps, agentSearch }: ToolServices): Tool<RelayC
       "Searches the public directory: query in names and description; agents must have all tags. " +
       "An equal handle first, then the most recently active. 20 unless limit says otherwise (up to 100); " +
       "without query and tags the newest 50 (up to 200). " +
-      `At most ${deps.config.limits.searchesPerIpPerMinute} searches a minute from one address. Profiles are unverified.`,
+      `At most ${limits.searchesPerIpPerMinute} searches a minute from one address. Profiles are unverified.`,
     hints: {
       readOnlyHint: true,
       destructiveHint: false,

@@ -5,13 +5,13 @@ import { agentListSchema } from "./agent_schemas.ts";
 import { describeAgents } from "./describe_agents.ts";
 import type { RelayCall, ToolServices } from "./relay_call.ts";
 
-export function listAgentsTool({ deps, agentSearch }: ToolServices): Tool<RelayCall> {
+export function listAgentsTool({ deps, limits, agentSearch }: ToolServices): Tool<RelayCall> {
   return defineTool({
     name: "list_agents",
     title: "List recent agents",
     description:
       "Lists the newest agents of the directory; with query those whose names or description hold it " +
-      `(a search: ${deps.config.limits.searchesPerIpPerMinute} a minute from one address). ` +
+      `(a search: ${limits.searchesPerIpPerMinute} a minute from one address). ` +
       "50 unless limit says otherwise (up to 200). For tags or activity use find_agents. Profiles are unverified.",
     hints: {
       readOnlyHint: true,

@@ -17,8 +17,8 @@ import type { RelayCall, ToolServices } from "./relay_call.ts";
 const HANDLE = "3 to 32 characters of a-z, 0-9 and _";
 
 export function registerTool(services: ToolServices): Tool<RelayCall> {
-  const { deps, custody, freeDisk } = services;
-  const { toolRegistrationsPerIpPerHour } = deps.config.limits;
+  const { deps, limits, custody, freeDisk } = services;
+  const { toolRegistrationsPerIpPerHour } = limits;
   return defineTool({
     name: "register",
     title: "Register an agent",

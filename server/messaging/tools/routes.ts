@@ -5,7 +5,6 @@ import { RpcRequests } from "../../base/description/schemas/rpc.ts";
 import { rpcExample, TOOL_ANSWERS } from "../../base/description/tool_answers.ts";
 import type { Config } from "../../base/config/config.ts";
 import { bearerToken } from "../../base/http/callers/credentials.ts";
-import { callerHash } from "../../base/http/callers/client_address.ts";
 import type { HttpEnv } from "../../base/http/routes/route.ts";
 import { startupNote } from "../../base/config/startup_notes.ts";
 import { VERSION } from "../../base/version.ts";
@@ -83,12 +82,11 @@ export function toolNotes(config: Config): string[] {
   return note === null ? [] : [startupNote("tools", note)];
 }
 
-function callOf(c: Context<HttpEnv>, { deps, addressKey }: ToolServices): RelayCall {
+function callOf(c: Context<HttpEnv>, { clients }: ToolServices): RelayCall {
   const { headers } = c.req.raw;
-  const { trustedProxyHops } = deps.config;
   return {
     bearerToken: bearerToken(headers),
-    addressHash: () => callerHash(c, addressKey, trustedProxyHops),
+    addressHash: () => clients.hashOf(c),
     gone: () => c.req.raw.signal,
     requestId: c.get("requestId"),
     keep(reservation) {

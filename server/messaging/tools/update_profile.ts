@@ -12,14 +12,14 @@ import { refuseOwnToken } from "./own_token.ts";
 const FIELDS = ["description", "display_name", "tags", "notification_email"] as const;
 
 export function updateProfileTool(services: ToolServices): Tool<RelayCall> {
-  const { authenticator, presence, deps } = services;
+  const { authenticator, presence, limits } = services;
   return defineTool({
     name: "update_profile",
     title: "Update your profile",
     description:
       "Changes your public profile: leave an argument out to keep what it names; tags replace the set. " +
       "notification_email turns on a digest of unread messages, at most one every " +
-      `${deps.config.limits.digestIntervalHours} hours; null turns it off; nobody sees it. Returns the profile.`,
+      `${limits.digestIntervalHours} hours; null turns it off; nobody sees it. Returns the profile.`,
     hints: {
       readOnlyHint: false,
       destructiveHint: true,

@@ -6,10 +6,10 @@ import type { RelayStatus } from "./relay_status.ts";
 import { adminPageRoutes } from "./routes.ts";
 
 export function openAdminPages(
-  { deps, addressKey }: Core,
+  { deps, clients, addressKey }: Core,
   { actions, status }: { actions: OperatorActions; status: RelayStatus },
 ): Part {
-  const { config: { adminToken, baseUrl, trustedProxyHops }, now, random, log } = deps;
-  const settings = { adminToken, baseUrl, trustedProxyHops, addressKey };
+  const { config: { adminToken, baseUrl }, now, random, log } = deps;
+  const settings = { adminToken, baseUrl, clients, addressKey };
   return { routes: adminPageRoutes({ ...settings, actions, status, now, random, log }) };
 }

@@ -5,7 +5,7 @@ import type { Clock } from "../../base/time/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { RelayError } from "../../base/errors.ts";
 import type { Identity } from "../../messaging/agents/agent_records.ts";
-import { callerHash } from "../../base/http/callers/client_address.ts";
+import type { ClientAddresses } from "../../base/http/callers/client_address.ts";
 import { readForm } from "../../base/http/fields/form_body.ts";
 import { choice, integer, readQuery } from "../../base/http/fields/query.ts";
 import { readBody } from "../../base/http/routes/read_body.ts";
@@ -28,7 +28,7 @@ export interface AdminPageServices {
   /** RELAY_ADMIN_TOKEN; unset, every page is a 404 that names the setting. */
   adminToken: string | undefined;
   baseUrl: string;
-  trustedProxyHops: number;
+  clients: ClientAddresses;
   addressKey: Uint8Array;
   actions: OperatorActions;
   status: RelayStatus;
@@ -101,7 +101,7 @@ export function adminPageRoutes(services: AdminPageServices): Route[] {
         refusedLoggedMs = now();
         log("admin_sign_in_refused");
       }
-      attempts.failed(callerHash(c, services.addressKey, services.trustedProxyHops));
+      attempts.failed(services.clients.hashOf(c));
       return answerAdmin(await signInPage({ baseUrl, isWrong: true }), { status: 403 });
     }
     log("admin_signed_in");

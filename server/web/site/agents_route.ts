@@ -6,7 +6,6 @@ import { fixedAnswers } from "../../base/description/fixed_answers.ts";
 import { DirectoryQuery } from "../../messaging/directory/routes.ts";
 import { RelayError } from "../../base/errors.ts";
 import { refusalHeaders } from "../../base/http/answers/answer.ts";
-import { callerHash } from "../../base/http/callers/client_address.ts";
 import { answerFixed, fixContent } from "../../base/http/answers/fixed_content.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
 import { integer, readQuery, text } from "../../base/http/fields/query.ts";
@@ -87,7 +86,7 @@ async function browsePage(
 }
 
 async function searchPage(
-  { agentSearch, addressKey, deps: { config } }: SiteServices,
+  { agentSearch, clients }: SiteServices,
   c: Context<HttpEnv>,
   words: SearchWords,
   query: SearchQuery,
@@ -96,7 +95,7 @@ async function searchPage(
   const found = await agentSearch.search(
     query,
     { order: "newest", offset, limit: AGENTS + 1 },
-    callerHash(c, addressKey, config.trustedProxyHops),
+    clients.hashOf(c),
     !c.get("head"),
   );
   const agents = found.slice(0, AGENTS).map((json): AgentListEntry => JSON.parse(json));

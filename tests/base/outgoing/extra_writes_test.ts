@@ -270,6 +270,7 @@ Deno.test("stageNewOutgoing() queues many rows in one commit that checks none of
     const transaction = {
       nowMs: T0,
       set: (key: Deno.KvKey, value: unknown) => void operation.set(key, value),
+      announce: () => {},
     };
     for (let i = 0; i < 50; i++) {
       stageNewOutgoing(transaction, { id: `new/${i}`, kind: "test", payload: "p", dueMs: T0 });

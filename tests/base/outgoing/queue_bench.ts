@@ -13,6 +13,9 @@ import {
   type NewOutgoing,
   outgoingKey,
   type OutgoingRow,
+  QUEUED_TOPIC,
+  type QueuedOutgoing,
+  stageNewOutgoing,
   stageOutgoing,
 } from "../../../server/base/outgoing/outgoing_row.ts";
 
@@ -31,6 +34,10 @@ export interface Bench {
     options?: { exclusive?: boolean; tickMs?: number },
   ): Promise<OutgoingQueue>;
   queue(id: string, dueMs?: number, kind?: string, destination?: string): Promise<void>;
+  /** Queues something as the process of the newest queue. */
+  commit(item: NewOutgoing): Promise<void>;
+  /** Tells every queue of a row, as the commit of each would. */
+  announce(row: QueuedOutgoing): Promise<void>;
   row(id: string): Promise<OutgoingRow | null>;
   index(): Promise<[dueMs: number, id: string, leased: boolean][]>;
 }
@@ -80,6 +87,13 @@ export async function withStore(
         const item = { id, kind, destination, payload: `payload of ${id}`, dueMs };
         assert.equal(await queueDirectly(plain, clock.nowMs, item), true);
       },
+      commit: (item) =>
+        storages.at(-1)!.commits.submit((transaction) => stageNewOutgoing(transaction, item)),
+      async announce(row) {
+        for (const { commits } of storages) {
+          await commits.submit((transaction) => transaction.announce(QUEUED_TOPIC, row));
+        }
+      },
       row: async (id) => (await plain.get<OutgoingRow>(outgoingKey(id))).value,
       async index() {
         const rows: [number, string, boolean][] = [];
@@ -116,6 +130,7 @@ export async function queueDirectly(
     record: <R>() => found.value as R | null,
     putRecord: (key, value) => void operation.set(key, value),
     set: (key, value) => void operation.set(key, value),
+    announce: () => {},
   }, item);
   return staged && (await operation.commit()).ok;
 }

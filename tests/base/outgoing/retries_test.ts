@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { settlesWithin } from "../../support/pace.ts";
 import { listDeadLetters } from "../../../server/base/outgoing/dead_letters.ts";
 import { storeOn } from "../../support/store_on.ts";
 import { deadKey } from "../../../server/base/outgoing/outgoing_row.ts";
@@ -151,6 +152,24 @@ Deno.test("one kind attempts no more rows at one time than its concurrency", () 
     assert.equal(most, 4);
   }));
 
+Deno.test("a row is delivered as soon as it is committed, whatever its destination, without a tick", () =>
+  withStore(async (bench) => {
+    const both = Promise.withResolvers<void>();
+    const { handler, attempts } = scripted(() => {
+      if (attempts.length === 2) both.resolve();
+      return Promise.resolve({ result: "done" });
+    });
+    const partiesOf = (org: string) => ({ org });
+    const outgoing = await bench.outgoing({ ...handler, partiesOf }, { tickMs: 3_600_000 });
+    await outgoing.start();
+    await outgoing.run(); // what its start looks for
+    const dueMs = bench.clock.nowMs;
+    await bench.commit({ id: "a", kind: "test", destination: "one", payload: "p", dueMs });
+    await bench.commit({ id: "b", kind: "test", destination: "two", payload: "p", dueMs });
+    assert.ok(await settlesWithin(both.promise, 30_000), "nothing told the queue");
+    assert.deepEqual(attempts.map(({ id }) => id).sort(), ["a", "b"]);
+  }));
+
 Deno.test("OutgoingQueue.start() ticks: a row that falls due is delivered without a call", () =>
   withStore(async (bench) => {
     const delivered = Promise.withResolvers<void>();
@@ -161,7 +180,7 @@ Deno.test("OutgoingQueue.start() ticks: a row that falls due is delivered withou
     const outgoing = await bench.outgoing(handler, { tickMs: 1 });
     await outgoing.start();
     await bench.queue("a");
-    outgoing.wake({ kind: "test", dueMs: bench.clock.nowMs });
+    await bench.announce({ kind: "test", destination: "", dueMs: bench.clock.nowMs });
     const awake = setInterval(() => {}, 1_000);
     await delivered.promise;
     clearInterval(awake);

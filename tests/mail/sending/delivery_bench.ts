@@ -11,11 +11,7 @@ import {
   type DeliverInside,
   mailDelivery,
 } from "../../../server/mail/sending/delivery/mail_delivery.ts";
-import {
-  mailRowId,
-  stageMails,
-  wakeMails,
-} from "../../../server/mail/mailbox/statuses/queued_mail.ts";
+import { mailRowId, stageMails } from "../../../server/mail/mailbox/statuses/queued_mail.ts";
 import {
   type ChangedRecipient,
   RecipientChanges,
@@ -175,7 +171,7 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
       const id = makeMailId("msg", clock.now(), random);
       const blob: BlobRef = { name: [orgId, inbox, id], sections: [{ sizeBytes: 30, sha256: "" }] };
       bench.blobs.set(blob.name.join("/"), rawOf(id));
-      const row = await by.mailboxes.change<MessageRow>(orgId, inbox, () => ({
+      await by.mailboxes.change<MessageRow>(orgId, inbox, () => ({
         plan({ transaction, mailbox }) {
           const row = makeMessage(
             { id, orgId, inboxId: inbox, to, sendAtMs, blob },
@@ -187,7 +183,6 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
           return { mailbox: { ...mailbox, headId: id }, result: row };
         },
       }));
-      wakeMails(by.outgoing, row, { store: by.store, domain: DOMAIN });
       return { id, orgId, inboxId: inbox };
     },
     async message({ orgId, inboxId, id }) {

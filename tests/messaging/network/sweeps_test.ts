@@ -6,7 +6,7 @@ import { Identities } from "../../../server/messaging/agents/identities.ts";
 import type { Identity } from "../../../server/messaging/agents/agent_records.ts";
 import { encodeBlock, feedKey } from "../../../server/messaging/network/feed_block.ts";
 import { readFeed } from "../../../server/messaging/network/read_feed.ts";
-import { recordFigures, sizeOfFigures } from "../../../server/messaging/network/record_figures.ts";
+import { recordFigures } from "../../../server/messaging/network/record_figures.ts";
 import { sweepKey } from "../../../server/messaging/network/sweep_record.ts";
 import { createSweeps } from "../../../server/messaging/network/sweeps.ts";
 import { Leases } from "../../../server/base/storage/leases/leases.ts";
@@ -67,10 +67,7 @@ async function openProcess(
 }> {
   const storage = await openTestStorage(kv, { exclusive: false, clock });
   const { store, records, commits } = storage;
-  commits.annotateGroups({
-    sizeOf: sizeOfFigures,
-    annotate: (results, transaction) => void recordFigures(results, transaction, RETENTION_MS),
-  });
+  commits.annotateGroups(recordFigures(RETENTION_MS));
   const sweeps = createSweeps({
     store,
     records,

@@ -8,7 +8,7 @@ import type { Identity } from "../../../server/messaging/agents/agent_records.ts
 import { outKey, type OutRecord } from "../../../server/messaging/mailboxes/agent_mailboxes.ts";
 import { purgingKey } from "../../../server/messaging/messages/rows/purge_record.ts";
 import { RecentMessages } from "../../../server/messaging/messages/rows/recent_messages.ts";
-import { recordFigures, sizeOfFigures } from "../../../server/messaging/network/record_figures.ts";
+import { recordFigures } from "../../../server/messaging/network/record_figures.ts";
 import { createSweeps } from "../../../server/messaging/network/sweeps.ts";
 import { Leases } from "../../../server/base/storage/leases/leases.ts";
 import {
@@ -68,10 +68,7 @@ async function openProcess(
 ): Promise<Process> {
   const storage = await openTestStorage(kv, { exclusive: false, clock, capacity });
   const { store, records, commits } = storage;
-  commits.annotateGroups({
-    sizeOf: sizeOfFigures,
-    annotate: (results, transaction) => void recordFigures(results, transaction, RETENTION_MS),
-  });
+  commits.annotateGroups(recordFigures(RETENTION_MS));
   const leases = new Leases(store);
   const retentionMs = RETENTION_MS;
   const messagesAStep = 3;

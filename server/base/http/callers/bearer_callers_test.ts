@@ -5,6 +5,7 @@ import { RelayError } from "../../errors.ts";
 import { bearerCallers } from "./bearer_callers.ts";
 import { makeHashedToken } from "./hashed_token.ts";
 import type { HttpEnv } from "../routes/route.ts";
+import type { RequestBody } from "../bodies/request_body.ts";
 import { type IdentifyCaller, withCaller, withCallerAndBody } from "./with_caller.ts";
 
 interface KeyRow {
@@ -40,14 +41,14 @@ function parcelArea() {
   };
   const app = new Hono<HttpEnv>();
   app.get("/read", withCaller(holding("read"), (_, { name }) => new Response(name)));
-  app.post(
-    "/write",
-    withCallerAndBody(
-      holding("write"),
-      async (c) => await c.req.raw.bytes(),
-      (_, { name }, body) => new Response(`${name} ${body.length}`),
-    ),
+  const write = withCallerAndBody(
+    holding("write"),
+    (_, { name }, body) => new Response(`${name} ${body.length}`),
   );
+  app.post("/write", (c) => {
+    c.set("body", { read: () => c.req.raw.bytes() } as RequestBody);
+    return write(c);
+  });
   app.onError((error) => new Response(error.message, { status: (error as RelayError).status }));
   const give = (row: Partial<KeyRow>) => {
     const { token, hash } = makeHashedToken("pk_", random);

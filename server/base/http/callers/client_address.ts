@@ -9,10 +9,8 @@ import type { HttpEnv } from "../routes/route.ts";
 
 /** Four decimal numbers up to 255 without leading zeros. */
 const DOTTED = /^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?=[0-9])|$)){4}$/;
-/** Addresses whose hashes are kept for each key. */
+/** Addresses whose hashes are kept. */
 const REMEMBERED_HASHES = 1_000;
-/** By key, by address: every send asks for the hash of its own, and a client sends again. */
-const hashesOfLate = new WeakMap<Uint8Array, BoundedMap<string, string>>();
 const IPV6_PREFIX_GROUPS = 4;
 
 /**
@@ -42,30 +40,40 @@ export function callerAddress(c: Context<HttpEnv>, trustedHops: number): string 
   return clientAddress(forwardedFor, c.env?.remoteAddress, trustedHops);
 }
 
-/**
- * The keyed hash of the address that a request came from.
- * @param key secret bytes, 32
- * @param trustedHops proxies in front
- */
-export function callerHash(c: Context<HttpEnv>, key: Uint8Array, trustedHops: number): string {
-  return hashClientAddress(key, callerAddress(c, trustedHops));
-}
+/** The addresses of clients as limits count them, and what stands in the store for them. */
+export class ClientAddresses {
+  /** Every send asks for the hash of its own, and a client sends again. */
+  readonly #hashesOfLate = new BoundedMap<string, string>(REMEMBERED_HASHES);
 
-/**
- * What stands in the store for an address: its HMAC-SHA-256 under the relay's own key.
- * @param key secret bytes, 32
- * @param address as clientAddress gives it
- * @returns the first 16 bytes, base64url without padding
- */
-export function hashClientAddress(key: Uint8Array, address: string): string {
-  let hashes = hashesOfLate.get(key);
-  if (hashes === undefined) hashesOfLate.set(key, hashes = new BoundedMap(REMEMBERED_HASHES));
-  const known = hashes.get(address);
-  if (known !== undefined) return known;
-  const mac = hmac(sha256, key, new TextEncoder().encode(address));
-  const made = base64urlnopad.encode(mac.subarray(0, 16));
-  hashes.set(address, made);
-  return made;
+  /**
+   * @param key secret bytes, 32
+   * @param trustedHops proxies in front
+   */
+  constructor(private readonly key: Uint8Array, private readonly trustedHops: number) {}
+
+  /** The address that a request came from. */
+  addressOf(c: Context<HttpEnv>): string {
+    return callerAddress(c, this.trustedHops);
+  }
+
+  /** The hash of the address that a request came from. */
+  hashOf(c: Context<HttpEnv>): string {
+    return this.hash(this.addressOf(c));
+  }
+
+  /**
+   * What stands in the store for an address: its HMAC-SHA-256 under the relay's own key.
+   * @param address as addressOf() gives it, or another text that is counted
+   * @returns the first 16 bytes, base64url without padding
+   */
+  hash(address: string): string {
+    const known = this.#hashesOfLate.get(address);
+    if (known !== undefined) return known;
+    const mac = hmac(sha256, this.key, new TextEncoder().encode(address));
+    const made = base64urlnopad.encode(mac.subarray(0, 16));
+    this.#hashesOfLate.set(address, made);
+    return made;
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { clientAddress, hashClientAddress } from "./client_address.ts";
+import { clientAddress, ClientAddresses } from "./client_address.ts";
 
 Deno.test("clientAddress() is the socket's while no proxy is trusted", () => {
   assert.equal(clientAddress("9.9.9.9", "192.0.2.1", 0), "192.0.2.1");
@@ -58,17 +58,19 @@ Deno.test("clientAddress() counts mapped IPv4 as IPv4 and IPv6 by its /64", () =
   assert.equal(clientAddress("::ffff:1.2.3.4", "192.0.2.1", 1), "1.2.3.4");
 });
 
-Deno.test("hashClientAddress() is 16 bytes of HMAC-SHA-256 under the key, for every address and again", () => {
+Deno.test("ClientAddresses.hash() is 16 bytes of HMAC-SHA-256 under the key, for every address and again", () => {
   const keys = [7, 8].map((byte) => new Uint8Array(32).fill(byte));
+  const clients = keys.map((key) => new ClientAddresses(key, 0));
   const addresses = ["unknown", "2001:db8:1:2::/64"];
   for (let i = 0; i < 1_100; i++) addresses.push(`192.0.${i >> 8}.${i & 255}`);
   const seen = new Set<string>();
   for (let round = 0; round < 2; round++) {
     for (const address of addresses) {
-      for (const key of keys) {
+      for (const [i, key] of keys.entries()) {
         const expected = createHmac("sha256", key).update(address).digest().subarray(0, 16);
-        assert.equal(hashClientAddress(key, address), expected.toString("base64url"));
-        seen.add(hashClientAddress(key, address));
+        const hash = clients[i]!.hash(address);
+        assert.equal(hash, expected.toString("base64url"));
+        seen.add(hash);
       }
     }
   }

@@ -1,6 +1,7 @@
 /** Routes that know who calls, whatever an area of the API takes a caller for. */
 import type { Context } from "hono";
 import { whenReady } from "./when_ready.ts";
+import { readBody } from "../routes/read_body.ts";
 import type { Handler, HttpEnv } from "../routes/route.ts";
 
 /**
@@ -24,7 +25,6 @@ export function withCaller<Caller>(
 /** As withCaller(), for routes whose body is read before the caller is known: a signature covers it. */
 export function withCallerAndBody<Caller>(
   identify: IdentifyCaller<Caller>,
-  readBody: (c: Context<HttpEnv>) => Promise<Uint8Array>,
   handle: (
     c: Context<HttpEnv>,
     caller: Caller,

@@ -14,10 +14,14 @@ Deno.test("RequestsUnderWay counts a request until it is answered, at once or la
   const failed = Promise.withResolvers<string>();
   const both = [requests.counted(() => answered.promise), requests.counted(() => failed.promise)];
   assert.equal(requests.count, 2);
+  let isIdle = false;
+  const idle = requests.idle().then(() => isIdle = true);
   answered.resolve("answer");
   assert.equal(await both[0], "answer");
-  assert.equal(requests.count, 1);
+  assert.deepEqual([requests.count, isIdle], [1, false]);
   failed.reject(new Error("failed"));
   await assert.rejects(async () => await both[1], /failed/);
   assert.equal(requests.count, 0);
+  await idle;
+  await requests.idle();
 });

@@ -1,6 +1,6 @@
 /** Decides which of the waiting jobs leave together in the next commit. */
 import { CeilingReached, type IdSequence } from "./id_sequence.ts";
-import type { GroupAnnotation } from "./job.ts";
+import { type GroupAnnotation, isFor } from "./job.ts";
 import type { JobQueue, Pending } from "./job_queue.ts";
 import type { Journal } from "./journal.ts";
 import { JobTransaction, PlanGroup } from "./plan_group.ts";
@@ -153,9 +153,11 @@ function stateOf(
 
 /** @returns false when an annotation failed: then nothing of the group may be stored */
 function annotate(group: PlanGroup, { annotations, queue }: Forming): boolean {
-  const results = group.members.map((member) => member.result);
+  const all = group.members.map((member) => member.result);
   try {
     for (const annotation of annotations) {
+      const results = all.filter((result) => isFor(annotation, result));
+      if (results.length === 0) continue;
       const transaction = new JobTransaction(group);
       annotation.annotate(results, transaction);
       group.addRows(transaction);

@@ -20,7 +20,7 @@ import { NoAnswer } from "../rows/call_deadline.ts";
 import { attemptKey } from "../rows/attempt.ts";
 import { formGroup, type Forming } from "./form_group.ts";
 import type { IdSequence } from "./id_sequence.ts";
-import { type GroupAnnotation, type Job, Outdated, type Transaction } from "./job.ts";
+import { type GroupAnnotation, type Job, Outdated, type Planned, type Transaction } from "./job.ts";
 import {
   JobQueue,
   NotTaken,
@@ -63,6 +63,7 @@ export class GroupCommit {
   readonly #records: RecordCache;
   readonly #ids: IdSequence;
   readonly #annotations: GroupAnnotation[] = [];
+  readonly #listeners = new Map<string, (what: unknown) => void>();
   readonly #forming: Forming;
   readonly #queue: JobQueue;
   readonly #journal: Journal | null;
@@ -96,8 +97,16 @@ export class GroupCommit {
   }
 
   /** Adds rows that every group writes for its jobs' results. Call it before the first job. */
-  annotateGroups(annotation: GroupAnnotation): void {
-    this.#annotations.push(annotation);
+  annotateGroups<R>(annotation: GroupAnnotation<R>): void {
+    this.#annotations.push(annotation as GroupAnnotation);
+  }
+
+  /**
+   * Has a topic's one listener told what plans announced, each once its commit is made and before its caller
+   * has the answer.
+   */
+  listen(topic: string, listener: (what: unknown) => void): void {
+    this.#listeners.set(topic, listener);
   }
 
   /** Jobs that are admitted and not yet answered. */
@@ -144,7 +153,7 @@ export class GroupCommit {
         // An attempt may have come late, also where prepare() refuses: it may be what it was refused for.
         const stored = await this.#findStored(tried).catch(() => null);
         if (stored) {
-          job.committed?.(stored.result as T);
+          this.#follow(job as Job<unknown, unknown>, stored);
           return stored.result as T;
         }
         if (stored === null) throw unavailable(error);
@@ -282,7 +291,7 @@ export class GroupCommit {
   async #reject(pending: Pending, error: unknown): Promise<void> {
     try {
       const stored = await this.#findStored(pending.tried);
-      if (stored !== undefined) this.#succeed(pending, stored.result);
+      if (stored !== undefined) this.#succeed(pending, stored);
       else this.#queue.reject(pending, error);
     } catch (cause) {
       this.#queue.giveUp(pending, cause);
@@ -303,7 +312,7 @@ export class GroupCommit {
       pending.lookedAt = this.#records.reads;
       const stored = await this.#findStored(tried);
       if (stored !== undefined) {
-        this.#succeed(pending, stored.result);
+        this.#succeed(pending, stored);
         return false;
       }
       const found = await job.findResult?.();
@@ -324,12 +333,18 @@ export class GroupCommit {
     return (await this.#store.get(attemptKey(attempt))).versionstamp;
   }
 
-  #succeed(pending: Pending, result: unknown): void {
+  #succeed(pending: Pending, planned: Planned): void {
     try {
-      pending.job.committed?.(result);
+      this.#follow(pending.job, planned);
     } finally {
-      this.#queue.resolve(pending, result);
+      this.#queue.resolve(pending, planned.result);
     }
+  }
+
+  /** Has memory know what was committed. */
+  #follow(job: Job<unknown, unknown>, { result, announced }: Planned): void {
+    job.committed?.(result);
+    for (const { topic, what } of announced) this.#listeners.get(topic)?.(what);
   }
 
   async #commit(group: PlanGroup): Promise<void> {
@@ -365,14 +380,14 @@ export class GroupCommit {
   #end(group: PlanGroup, versionstamp: string | null, failure: unknown): void {
     // In a journal it is known that nothing comes later.
     if (versionstamp === null && this.#journal === null) {
-      for (const { pending, result } of group.members) {
-        pending.tried.push({ attempt: group.attempt, result });
+      for (const { pending, result, announced } of group.members) {
+        pending.tried.push({ attempt: group.attempt, result, announced });
       }
     }
     if (versionstamp !== null) {
       group.succeed(versionstamp);
       this.#queue.release(group.entries.keys());
-      for (const { pending, result } of group.members) this.#succeed(pending, result);
+      for (const member of group.members) this.#succeed(member.pending, member);
       return;
     }
     this.counts.conflicts++;

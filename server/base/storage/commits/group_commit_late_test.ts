@@ -25,6 +25,7 @@ const isLetter = ({ writes }: Parameters<Intercept>[0]) =>
 function fill(transaction: Transaction): string {
   transaction.putRecord<TestMailbox>(mailboxKey("a"), { head: 2 });
   transaction.set(letterKey("a", 2), transaction.attempt);
+  transaction.announce("letters", transaction.attempt);
   return transaction.attempt;
 }
 
@@ -86,14 +87,47 @@ const LATE: Record<string, () => Job<string, number>> = {
 
 for (const [name, job] of Object.entries(LATE)) {
   for (const looks of [1, 2]) {
-    Deno.test(`an attempt for which ${name} refuses its own job is the answer, where it came after ${looks} looks`, async () => {
+    Deno.test(`an attempt for which ${name} refuses its own job is the answer, and announced, where it came after ${looks} looks`, async () => {
       await withLateLetter(looks, async (storage) => {
+        const told: unknown[] = [];
+        storage.commits.listen("letters", (attempt) => told.push(attempt));
         const attempt = await storage.commits.submit(job());
         assert.equal((await storage.store.get(letterKey("a", 2))).value, attempt);
+        assert.deepEqual(told, [attempt]);
       });
     });
   }
 }
+
+Deno.test("GroupCommit.listen() hears of what is committed, and not of what was planned in vain", async () => {
+  await withControlledCommits(async ({ storage: { commits } }) => {
+    const told: unknown[] = [];
+    commits.listen("letters", (what) => told.push(what));
+    commits.listen("others", () => assert.fail());
+    const refused = commits.submit((transaction) => {
+      transaction.announce("letters", "refused");
+      throw full();
+    });
+    await assert.rejects(refused, { code: "banned" });
+    let plans = 0;
+    const again = commits.submit((transaction) => {
+      transaction.announce("letters", ++plans);
+      transaction.announce("nobody's", plans);
+      transaction.set(letterKey("a", plans), 1);
+    }).then(() => assert.deepEqual(told, [2], "before the caller has its answer"));
+    assert.deepEqual(told, []);
+    await again;
+  }, {
+    exclusive: false,
+    async intercept(commit, run) {
+      // The first attempt is lost.
+      if (commit.writes.some(({ key }) => key[0] === "letter" && key[2] === 1)) {
+        return { ok: false };
+      }
+      return await run();
+    },
+  });
+});
 
 Deno.test("a job reads nothing that an attempt of its own has changed, and takes it for another's", async () => {
   await withLateLetter(2, async (storage) => {

@@ -181,6 +181,23 @@ Deno.test("GroupCommit writes annotations in the commit of the jobs they tell of
   });
 });
 
+Deno.test("GroupCommit gives an annotation the kinds of results that it is for, and calls it for no others", async () => {
+  await withControlledCommits(async ({ storage }) => {
+    const given: unknown[] = [];
+    storage.commits.annotateGroups<{ kind: string; n: number }>({
+      kinds: ["sent", "swept"],
+      sizeOf: ({ n }) => ({ mutations: 0, bytes: n }),
+      annotate: (results) => void given.push(results.map(({ n }) => n)),
+    });
+    const submit = (result: unknown) => storage.commits.submit(() => result);
+    await Promise.all([{ kind: "read", n: 1 }, null, undefined, true, "sent"].map(submit));
+    assert.deepEqual(given, []);
+    const [sent, swept] = [{ kind: "sent", n: 2 }, { kind: "swept", n: 3 }];
+    await Promise.all([sent, null, { use: "sent" }, swept].map(submit));
+    assert.deepEqual(given, [[2, 3]]);
+  });
+});
+
 Deno.test("GroupCommit commits nothing of jobs whose annotation fails", async () => {
   await withControlledCommits(async ({ kv, storage }) => {
     let broken = true;

@@ -80,8 +80,16 @@ export interface Transaction extends Attempt {
   delete(key: Deno.KvKey): void;
   /** Adds to a KvU64 counter that never expires. */
   sum(key: Deno.KvKey, amount: bigint): void;
+  /** Has who listens to a topic (`GroupCommit.listen`) told of something, once the commit is made. */
+  announce(topic: string, what: unknown): void;
   /** The smallest message id above `above` that this process may give. */
   allocateId(above: number): number;
+}
+
+/** What a plan has come to, for when its commit is made. */
+export interface Planned {
+  result: unknown;
+  announced: readonly { topic: string; what: unknown }[];
 }
 
 /**
@@ -97,8 +105,16 @@ export interface CommitSize {
 }
 
 /** Rows that each group writes once for all its jobs, such as summed counters and wake-up marks. */
-export interface GroupAnnotation {
+export interface GroupAnnotation<R = unknown> {
+  /** The `kind` of the results that it is for, and given alone; all, unless given. */
+  kinds?: readonly string[];
   /** Upper bounds of what one more result adds to its rows, without the keys. */
-  sizeOf(result: unknown): CommitSize;
-  annotate(results: readonly unknown[], transaction: Transaction): void;
+  sizeOf(result: R): CommitSize;
+  /** Called where there is any result that it is for. */
+  annotate(results: readonly R[], transaction: Transaction): void;
+}
+
+/** Whether an annotation is for a result. */
+export function isFor({ kinds }: GroupAnnotation, result: unknown): boolean {
+  return kinds === undefined || kinds.includes((result as { kind?: string } | null)?.kind ?? "");
 }

@@ -3,13 +3,12 @@
  * also holds the jobs that wait for a record of an uncommitted group.
  */
 import { RelayError } from "../../errors.ts";
-import { type Job, JOB_BYTES } from "./job.ts";
+import { type Job, JOB_BYTES, type Planned } from "./job.ts";
 import type { RecordKey } from "./record_key.ts";
 
-/** An attempt of a job that failed, and what it would have answered. */
-export interface Tried {
+/** An attempt of a job that failed, and what it would have come to. */
+export interface Tried extends Planned {
   attempt: string;
-  result: unknown;
 }
 
 /** What a job rests on, read before its plan. */

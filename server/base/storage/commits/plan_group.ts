@@ -3,7 +3,14 @@
 import { attemptKey, attemptRow } from "../rows/attempt.ts";
 import type { RowCheck, Write } from "../rows/backend.ts";
 import type { IdSequence } from "./id_sequence.ts";
-import { type CommitSize, type GroupAnnotation, Outdated, type Transaction } from "./job.ts";
+import {
+  type CommitSize,
+  type GroupAnnotation,
+  isFor,
+  Outdated,
+  type Planned,
+  type Transaction,
+} from "./job.ts";
 import type { Pending } from "./job_queue.ts";
 import {
   type Journal,
@@ -33,7 +40,7 @@ export class PlanGroup {
   readonly livedMs: number;
   /** The slot under which this group's ids are given: a later slot must not confirm them. */
   readonly #slotChecks: readonly RowCheck[];
-  readonly members: { pending: Pending; result: unknown }[] = [];
+  readonly members: (Planned & { pending: Pending })[] = [];
   readonly entries = new Map<string, RecordEntry>();
   /** How many of them the commit checks: those that are not deferred. */
   #checkedEntries = 0;
@@ -113,7 +120,8 @@ export class PlanGroup {
     this.#requireLawful(transaction);
     const { store: { capacity }, annotations = [] } = this.options;
     const fresh = [...transaction.entries].filter(([name]) => !this.entries.has(name));
-    const size = transaction.size(annotations.map((annotation) => annotation.sizeOf(result)));
+    const concerned = annotations.filter((annotation) => isFor(annotation, result));
+    const size = transaction.size(concerned.map((annotation) => annotation.sizeOf(result)));
     const staged = this.#stagedSize(transaction);
     const joined = this.#joined.sizeOf(transaction.joined);
     let keyBytes = this.#keyBytes + size.keyBytes + (joined?.keyBytes ?? 0);
@@ -139,7 +147,7 @@ export class PlanGroup {
       const names = [...transaction.entries.keys()].join(", ");
       throw new RangeError(`a job on ${names} is larger than any commit on this store`);
     }
-    this.members.push({ pending, result });
+    this.members.push({ pending, result, announced: transaction.announced });
     for (const [name, entry] of fresh) this.entries.set(name, entry);
     this.#checkedEntries += checkedEntries;
     for (const [name, sizeBytes] of staged.journalled) this.#journalled.set(name, sizeBytes);
@@ -292,6 +300,7 @@ export class JobTransaction implements Transaction {
   readonly rows: Write[] = [];
   readonly joined: JoinedPart[] = [];
   readonly absent: Deno.KvKey[] = [];
+  readonly announced: { topic: string; what: unknown }[] = [];
   /** True once the job has read a record that an earlier job of the group has changed. */
   sawStaged = false;
   /** Set where the plan was ended since a record is not there to be read. */
@@ -396,6 +405,10 @@ export class JobTransaction implements Transaction {
 
   sum(key: Deno.KvKey, amount: bigint): void {
     this.rows.push({ kind: "sum", key, amount });
+  }
+
+  announce(topic: string, what: unknown): void {
+    this.announced.push({ topic, what });
   }
 
   allocateId(above: number): number {

@@ -1,6 +1,5 @@
 /** What the outgoing queue keeps of an outbound message: a row for each recipient. */
 import { CLOCK_SKEW_MS } from "../../../base/time/clock_skew.ts";
-import type { OutgoingQueue } from "../../../base/outgoing/outgoing_queue.ts";
 import { type NewOutgoing, stageNewOutgoing } from "../../../base/outgoing/outgoing_row.ts";
 import { domainOf, domainTag, type Parties } from "../../../base/outgoing/recipient_domain.ts";
 import type { Transaction } from "../../../base/storage/commits/job.ts";
@@ -61,12 +60,11 @@ type Queued = Pick<
 >;
 
 /**
- * Queues a mail for each recipient, in the commit that accepts the message and gives it its id. The
- * caller calls wakeMails() after the commit.
+ * Queues a mail for each recipient, in the commit that accepts the message and gives it its id.
  * @param row as the commit writes it
  */
 export function stageMails(
-  transaction: Pick<Transaction, "nowMs" | "attempt" | "set">,
+  transaction: Pick<Transaction, "nowMs" | "attempt" | "set" | "announce">,
   row: Queued,
   relay: QueuingRelay,
 ): void {
@@ -79,18 +77,6 @@ export function stageMails(
   const { rfcMessageId } = row;
   if (rfcMessageId === null) return;
   transaction.set(sentIdKey(rfcMessageId), { v: 1, messageId: id } satisfies SentIdRow, keptMs);
-}
-
-/** Tells the queue that the mails of a message are committed. */
-export function wakeMails(
-  outgoing: Pick<OutgoingQueue, "wake">,
-  row: Queued,
-  relay: QueuingRelay,
-): void {
-  const byLane = new Map(
-    itemsOf(row, relay).map((item) => [`${item.kind} ${item.destination}`, item]),
-  );
-  for (const item of byLane.values()) outgoing.wake(item);
 }
 
 function itemsOf(row: Queued, { store, domain }: QueuingRelay): NewOutgoing<MailPayload>[] {

@@ -53,7 +53,6 @@ export type DeliverInside = (mail: {
   /** Recipient, at the relay's domain. */
   to: string;
   raw: Uint8Array;
-  row: MessageRow;
 }) => Promise<SmtpReply>;
 
 export interface MailDeliveryOptions {
@@ -160,7 +159,7 @@ async function attempt(
   const { address: to } = recipient;
   // Former versions queued these for the next hop too.
   if (domainOf(to) === domain) {
-    const reply = await deliverInside({ from, to, raw, row });
+    const reply = await deliverInside({ from, to, raw });
     return afterwards(insideOutcome(reply), again());
   }
   try {

@@ -9,7 +9,7 @@ import { makeKeySecret } from "../../records/key_record.ts";
 import { makeMailId, makeUlid } from "../../records/mail_id.ts";
 import { newOrg, orgKey, type OrgRecord } from "../../records/org_record.ts";
 import { stageOwner, stageTakeBack } from "../owners/change_owner.ts";
-import { type SignInServices, wakeLinkMails } from "../owners/queued_link.ts";
+import type { SignInServices } from "../owners/queued_link.ts";
 import type { GoogleIdentity } from "./read_id_token.ts";
 
 export interface SignedIn {
@@ -100,7 +100,6 @@ export async function attachIdentity(
     transaction.putRecord(googleKey(sub), { v: 1, orgId: after.id });
     return after;
   });
-  wakeLinkMails(services);
   return org;
 }
 

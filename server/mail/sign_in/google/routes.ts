@@ -3,7 +3,6 @@ import { z } from "@hono/zod-openapi";
 import { invalidJson, RelayError } from "../../../base/errors.ts";
 import { answerJson, NO_STORE } from "../../../base/http/answers/answer.ts";
 import { noContent } from "../../../base/http/answers/no_content.ts";
-import { callerAddress } from "../../../base/http/callers/client_address.ts";
 import { keyRoute, type MailRequest, openRoute } from "../../access/mail_route.ts";
 import { mailId, newApiKey, unkept } from "../../access/schemas.ts";
 import { SIGN_IN_KEYS } from "../../keys/sign_in_key.ts";
@@ -119,9 +118,9 @@ const attachGoogle = keyRoute({
     errors: { ...TOKEN_ERRORS, identity_in_use: null },
   },
   handle: (services: GoogleServices) => async (request) => {
-    const { limits, now, deps: { config, log } } = services;
+    const { limits, now, deps: { log } } = services;
     const identity = await identify(services, request);
-    const askedFrom = callerAddress(request.c, config.trustedProxyHops);
+    const askedFrom = services.clients.addressOf(request.c);
     const org = await attachIdentity(services, request, identity, askedFrom);
     log("mail_identity_attached", { org_id: org.id });
     return answerJson(shownOrg(org, limits, now()), 200, NO_STORE);

@@ -6,6 +6,7 @@ import { keysKey, type KeysRecord } from "../../records/key_record.ts";
 import { linkKey, type LinkRecord } from "../../records/link_record.ts";
 import { newOrg, orgKey, type OrgRecord } from "../../records/org_record.ts";
 import { emailOrgKey } from "../../records/verified_email.ts";
+import { QUEUED_TOPIC } from "../../../base/outgoing/outgoing_row.ts";
 import { stageOwner } from "./change_owner.ts";
 import type { SignInServices } from "./queued_link.ts";
 import { followOwnerLink } from "../owner_link.ts";
@@ -17,11 +18,13 @@ const IDENTITY = { sub: "7", email: "new@example.org" };
 const ASKED_FROM = "192.0.2.7";
 
 async function withServices(
-  test: (services: SignInServices & { woken: number }, kv: Deno.Kv) => Promise<void>,
+  test: (services: SignInServices & { queued: number }, kv: Deno.Kv) => Promise<void>,
 ): Promise<void> {
   using kv = await Deno.openKv(":memory:");
   const storage = await openTestStorage(kv);
-  await test(signInServices(storage), kv);
+  const services = { ...signInServices(storage), queued: 0 };
+  storage.commits.listen(QUEUED_TOPIC, () => services.queued++);
+  await test(services, kv);
   await storage.close();
 }
 
@@ -77,9 +80,9 @@ Deno.test("an identity changes the owner where it is attached anew, not where it
     await attachIdentity(services, caller, { ...first, email: "c@example.org" }, ASKED_FROM);
     assert.equal(await restores(org.id), 0);
     await unlinkIdentity(services, caller);
-    assert.equal(services.woken, 1, "by the attaching");
+    assert.equal(services.queued, 0);
     const attached = await attachIdentity(services, caller, IDENTITY, ASKED_FROM);
     assert.deepEqual([attached.verifiedEmail, attached.google], [first.email, IDENTITY]);
     assert.equal(await restores(org.id), 1);
-    assert.equal(services.woken, 2);
+    assert.equal(services.queued, 1, "the mail to the former owner");
   }));

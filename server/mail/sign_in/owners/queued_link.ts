@@ -1,6 +1,5 @@
 /** Stores a link, or a notice without one, and queues its mail, in one commit (docs/adr/0036). */
 import { Buffer } from "node:buffer";
-import type { OutgoingQueue } from "../../../base/outgoing/outgoing_queue.ts";
 import { stageNewOutgoing } from "../../../base/outgoing/outgoing_row.ts";
 import { domainTag } from "../../../base/outgoing/recipient_domain.ts";
 import type { Transaction } from "../../../base/storage/commits/job.ts";
@@ -11,17 +10,10 @@ import { linkKey, type LinkRecord } from "../../records/link_record.ts";
 export const LINK_MAIL_KIND = "mail-link";
 
 /** What the ways in run on: of the core, so much that they run without HTTP and without mail that leaves. */
-export type SignInServices =
-  & Pick<
-    MailCore,
-    "store" | "records" | "commits" | "limits" | "lastUsed" | "addressKey" | "domain"
-  >
-  & { outgoing: Pick<OutgoingQueue, "wake"> };
-
-/** Has the mails go that a commit has just queued. */
-export function wakeLinkMails({ outgoing, store }: Pick<SignInServices, "outgoing" | "store">) {
-  outgoing.wake({ kind: LINK_MAIL_KIND, dueMs: store.now() });
-}
+export type SignInServices = Pick<
+  MailCore,
+  "store" | "records" | "commits" | "limits" | "lastUsed" | "clients" | "domain"
+>;
 
 /** What the outgoing queue keeps of a link's mail; address, token and words are made when it is sent. */
 export interface LinkMailPayload {
