@@ -227,6 +227,10 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             imports: ["bounds", "parts", "storage"],
             shows: ["mailbox_kind.ts", "mailbox_waits.ts", "part.ts", "waiter.ts", "waits.ts"],
           },
+          notices: {
+            imports: ["mailer", "outgoing", "pages", "storage", "time"],
+            shows: ["hand_over.ts", "notice_handler.ts", "notice_mail.ts", "retry_waits.ts"],
+          },
         },
       },
       mail: {
@@ -240,7 +244,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           "routes.ts",
         ],
         inside: {
-          notices: { shows: ["link_token.ts", "notice_mail.ts", "notice_outcome.ts"] },
           reading: {
             shows: "*",
             inside: {
@@ -313,6 +316,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "authenticate_key.ts",
               "form_body.ts",
               "last_used.ts",
+              "link_token.ts",
               "list_pages.ts",
               "mail_route.ts",
               "mail_secret.ts",
@@ -484,7 +488,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "composing",
               "core",
               "mailbox",
-              "notices",
               "reading",
               "records",
               "sending",
@@ -492,7 +495,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             ],
           },
           sign_in: {
-            imports: ["access", "core", "keys", "mailbox", "notices", "orgs", "records"],
+            imports: ["access", "core", "keys", "mailbox", "orgs", "records"],
             inside: {
               owners: { shows: ["change_owner.ts", "sign_in_services.ts"] },
               google: { imports: ["owners"] },

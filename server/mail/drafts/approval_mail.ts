@@ -2,7 +2,7 @@
  * The mail that asks a person to approve drafts. It says nothing that an agent wrote: what a draft says
  * stands on its page alone.
  */
-import { composeNotice, minuteOf, type NoticeBlock } from "../notices/notice_mail.ts";
+import { composeNotice, minuteOf, type NoticeBlock } from "../../base/notices/notice_mail.ts";
 
 export interface AskedDraft {
   /** Of its page, with the token. */

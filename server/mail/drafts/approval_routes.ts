@@ -21,7 +21,7 @@ import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import type { MailSecret } from "../access/mail_secret.ts";
 import type { ComposeWorker } from "../worker/compose_worker.ts";
-import { isDraftToken, isTokenOf, linkToken } from "../notices/link_token.ts";
+import { isDraftToken, isTokenOf, linkToken } from "../access/link_token.ts";
 import type { Blobs } from "../../base/blobs/blobs.ts";
 import { answerHtml, shownPictures, writeShownHtml } from "./answer_html.ts";
 import { answerDraft, answerGone, answerRejected, answerSent } from "./approval_page.ts";

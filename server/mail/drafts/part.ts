@@ -16,9 +16,11 @@ export interface DraftsPart extends MailPart {
 }
 
 export function openDrafts(core: MailCore, senderPart: SenderPart): DraftsPart {
-  const { outgoing, mailer, now } = core;
+  const { outgoing, mailer, now, deps: { config: { mail: { connections } } } } = core;
   const drafts = new Drafts({ ...core, ...senderPart });
-  if (mailer !== undefined) outgoing.register(approvalDelivery({ ...core, drafts, mailer }));
+  if (mailer !== undefined) {
+    outgoing.register(approvalDelivery({ ...core, drafts, mailer, connections }));
+  }
   /** Has the mails go that a commit has just queued. */
   const wake = () => outgoing.wake({ kind: APPROVAL_MAIL_KIND, dueMs: now() });
   const parts = { ...core, ...senderPart, drafts, wake };

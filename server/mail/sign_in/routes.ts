@@ -31,7 +31,7 @@ import {
   answerSuspended,
   answerUnlinked,
 } from "./link_pages.ts";
-import { type LinkKind, openLinkToken } from "../notices/link_token.ts";
+import { type LinkKind, openLinkToken } from "../access/link_token.ts";
 import { followMagicLink, readMagicLink, sendMagicLink } from "./magic_link.ts";
 import { cancelClaim, followOwnerLink, readOwnerLink, sendClaimLink } from "./owner_link.ts";
 import { deleteOtherKeys, signInCaller } from "./shut_out.ts";
