@@ -314,7 +314,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             shows: [
               "access.ts",
               "authenticate_key.ts",
-              "form_body.ts",
               "last_used.ts",
               "link_token.ts",
               "list_pages.ts",

@@ -8,7 +8,7 @@ import type { AnswerBudget } from "../../base/http/answers/answer_budget.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
 import type { Store } from "../../base/storage/rows/store.ts";
-import { isForm, readForm, tokenOf } from "../access/form_body.ts";
+import { readForm, requireForm } from "../../base/http/fields/form_body.ts";
 import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
 import type { MailRequest } from "../access/mail_route.ts";
 import type { MailHandlers } from "../access/paths.ts";
@@ -21,7 +21,7 @@ import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import type { MailSecret } from "../access/mail_secret.ts";
 import type { ComposeWorker } from "../worker/compose_worker.ts";
-import { isDraftToken, isTokenOf, linkToken } from "../access/link_token.ts";
+import { isDraftToken, isTokenOf, linkToken, tokenOf } from "../access/link_token.ts";
 import type { Blobs } from "../../base/blobs/blobs.ts";
 import { answerHtml, shownPictures, writeShownHtml } from "./answer_html.ts";
 import { answerDraft, answerGone, answerRejected, answerSent } from "./approval_page.ts";
@@ -55,6 +55,8 @@ interface Opened {
   /** Whether the link is that of the draft as it stands. */
   isCurrent: boolean;
 }
+
+const FORM_FIELDS = ["token", "action"] as const;
 
 export function approvalHandlers(services: ApprovalRouteServices) {
   const { store, records, drafts, sendDraft, inboxes, messages, limits } = services;
@@ -174,12 +176,8 @@ export function approvalHandlers(services: ApprovalRouteServices) {
       linkAnswer(request.c.req.raw, async () => {
         const { c, params } = request;
         refuseForeignOrigin(c.req.raw.headers, services.baseUrl);
-        if (!isForm(c.req.raw)) {
-          throw invalidJson(
-            "the body must be a form (application/x-www-form-urlencoded) with token and action",
-          );
-        }
-        const fields = readForm(await readBody(c));
+        requireForm(c.req.raw, FORM_FIELDS);
+        const fields = readForm(await readBody(c), FORM_FIELDS);
         try {
           return await decide(request, fields);
         } catch (error) {

@@ -18,7 +18,7 @@ import { shownOrg } from "../mailbox/shown/shown_org.ts";
 import { isLive } from "../records/key_record.ts";
 import { linkExpired } from "../records/link_record.ts";
 import { isMailId } from "../records/mail_id.ts";
-import { isForm, readForm, tokenOf } from "../access/form_body.ts";
+import { isForm, readForm } from "../../base/http/fields/form_body.ts";
 import type { MailSecret } from "../access/mail_secret.ts";
 import { askToChange, askToSignIn } from "./ask_pages.ts";
 import {
@@ -31,7 +31,7 @@ import {
   answerSuspended,
   answerUnlinked,
 } from "./link_pages.ts";
-import { type LinkKind, openLinkToken } from "../access/link_token.ts";
+import { type LinkKind, openLinkToken, tokenOf } from "../access/link_token.ts";
 import { followMagicLink, readMagicLink, sendMagicLink } from "./magic_link.ts";
 import { cancelClaim, followOwnerLink, readOwnerLink, sendClaimLink } from "./owner_link.ts";
 import { deleteOtherKeys, signInCaller } from "./shut_out.ts";
@@ -63,6 +63,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const LINK_HEADERS = { ...NO_STORE, "Referrer-Policy": "no-referrer" };
 /** Refusals that people read as pages. */
 const REFUSALS = { link_expired: answerExpired, org_suspended: answerSuspended };
+const FORM_FIELDS = ["token", "action", "org_id", "api_key"] as const;
 const MAGIC: readonly LinkKind[] = ["magic"];
 const CLAIM: readonly LinkKind[] = ["claim", "restore"];
 
@@ -186,7 +187,7 @@ export function signInHandlers(services: SignInRouteServices) {
     const asPage = namesHtml(c.req.raw);
     return await linkAnswer(asPage, async () =>
       await follow(
-        isForm(c.req.raw) ? readForm(bytes) : readObject(bytes),
+        isForm(c.req.raw) ? readForm(bytes, FORM_FIELDS) : readObject(bytes),
         kinds,
         asPage,
       ));
