@@ -1,0 +1,47 @@
+/** A link that somebody asks for: counted in the hour of who asks and of where it goes (specification, 8). */
+import { mailboxAddress } from "../../base/mailer/mailbox_address.ts";
+import { rateLimited } from "../../base/errors.ts";
+import { hashClientAddress } from "../../base/http/callers/client_address.ts";
+import type { Transaction } from "../../base/storage/commits/job.ts";
+import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
+import { HOUR_MS } from "../../base/time/time_units.ts";
+import { LINK_MS, type LinkRecord } from "../records/link_record.ts";
+import { stageLink } from "./owners/queued_link.ts";
+import type { SignInServices } from "./owners/sign_in_services.ts";
+
+/** How many of an hour who asks may ask for. */
+export interface AskerWindow {
+  key: ReturnType<typeof windowKey>;
+  limit: number;
+  /** What a refusal says behind "at most {limit}". */
+  words: string;
+}
+
+/**
+ * Counts a link, stores it and queues its mail.
+ * @throws RelayError `rate_limited`, for the asker first
+ */
+export function stageAskedLink<L extends LinkRecord>(
+  transaction: Transaction,
+  { addressKey, limits, store }: Pick<SignInServices, "addressKey" | "limits" | "store">,
+  asker: AskerWindow,
+  linkId: string,
+  link: Parameters<typeof stageLink<L>>[2],
+): L {
+  const hash = hashClientAddress(addressKey, `mailbox\n${mailboxAddress(link.email)}`);
+  const reader = {
+    key: windowKey("mail-magic-email", hash),
+    limit: limits.mailMagicPerEmailPerHour,
+    words:
+      "sign-in links an hour to one e-mail address, links of claims counted; those sent before work for an hour",
+  };
+  for (const { key, limit, words } of [asker, reader]) {
+    stageWindow(
+      transaction,
+      key,
+      { limit, windowMs: HOUR_MS },
+      (waitMs) => rateLimited(`at most ${limit} ${words}`, waitMs),
+    );
+  }
+  return stageLink<L>(transaction, linkId, link, LINK_MS, store.random);
+}
