@@ -10,6 +10,7 @@ import type {
   OutgoingItem,
 } from "../outgoing/outgoing_handler.ts";
 import type { Store } from "../storage/rows/store.ts";
+import { MINUTE_MS } from "../time/time_units.ts";
 import { handOver } from "./hand_over.ts";
 import { longestWaitMs, retryWaitMs, type RetryWaits } from "./retry_waits.ts";
 
@@ -33,13 +34,21 @@ export interface NoticeServices {
   from: { name: string; address: string };
 }
 
+/** Of mails that a person waits for. */
+const WAITS: RetryWaits = {
+  waitsMs: [10_000, 30_000, MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS],
+};
+/** Some servers call temporary refusals permanent. */
+const MAX_REFUSALS = 3;
+
 export interface Notices<P, T>
   extends Pick<OutgoingHandler<P>, "kind" | "concurrency" | "partiesOf" | "extraWrites"> {
-  waits: RetryWaits;
+  /** Those of mails that a person waits for unless given. */
+  waits?: RetryWaits;
   /** The longest wait for another reason. */
   longestPauseMs?: number;
-  /** After so many permanent refusals it is given up: some servers call temporary ones permanent. */
-  maxRefusals: number;
+  /** After so many permanent refusals it is given up; 3 unless given. */
+  maxRefusals?: number;
   /** How long it is tried, whyever it failed; as long as it is wanted unless given. */
   triedMs?: number;
   /** How long the next hop may refuse this very mail temporarily; as long as it is wanted unless given. */
@@ -47,7 +56,7 @@ export interface Notices<P, T>
   /** What there is to tell as things stand, or what becomes of the row instead. */
   read(item: OutgoingItem<P>): Promise<T | AttemptOutcome<P>>;
   compose(told: T, item: OutgoingItem<P>): Promise<Omit<OutgoingMail, "from">>;
-  /** As HandingOver.withdraw(). */
+  /** As handOver() asks. */
   withdraw?(told: T, item: OutgoingItem<P>): Promise<AttemptOutcome<P> | null>;
 }
 
@@ -56,17 +65,17 @@ export function noticeHandler<P extends { v: 1; refusals?: number }, T extends o
   { store, mailer, from }: NoticeServices,
   notices: Notices<P, T>,
 ): OutgoingHandler<P> {
-  const { kind, concurrency, partiesOf, extraWrites, waits, longestPauseMs = 0 } = notices;
+  const { kind, concurrency, partiesOf, extraWrites, waits = WAITS } = notices;
   return {
     kind,
     concurrency,
     partiesOf,
     oneNextHop: true,
-    longestPauseMs: Math.max(longestPauseMs, longestWaitMs(waits)),
+    longestPauseMs: Math.max(notices.longestPauseMs ?? 0, longestWaitMs(waits)),
     extraWrites,
     async attempt(item) {
       const { triedMs } = notices;
-      if (triedMs !== undefined && isGivenUp(item, tryingFor(item, triedMs), store)) {
+      if (triedMs !== undefined && isGivenUp(item, since(item, triedMs), store)) {
         return { result: "dead", reason: "expired", untried: true };
       }
       const told = await notices.read(item);
@@ -92,15 +101,13 @@ function isOutcome<P, T extends object>(
   return "result" in told;
 }
 
-function tryingFor({ queuedAtMs }: Pick<OutgoingItem, "queuedAtMs">, lengthMs: number) {
-  return { fromMs: queuedAtMs, lengthMs };
-}
+const since = ({ queuedAtMs: fromMs }: Pick<OutgoingItem, "queuedAtMs">, lengthMs: number) => ({
+  fromMs,
+  lengthMs,
+});
 
-function settle<P extends { v: 1; refusals?: number }>(
-  { waits, maxRefusals, triedMs, refusedMs }: Pick<
-    Notices<P, unknown>,
-    "waits" | "maxRefusals" | "triedMs" | "refusedMs"
-  >,
+function settle<P extends { v: 1; refusals?: number }, T>(
+  { waits = WAITS, maxRefusals = MAX_REFUSALS, triedMs, refusedMs }: Notices<P, T>,
   item: OutgoingItem<P>,
   outcome: MailOutcome,
   store: Store,
@@ -113,18 +120,16 @@ function settle<P extends { v: 1; refusals?: number }>(
   const isRefused = isAboutMail && outcome.permanent;
   const refusals = (payload.refusals ?? 0) + (isRefused ? 1 : 0);
   if (refusals >= maxRefusals) return { result: "dead", reason: `refused: ${reason}` };
-  const isOver = isAboutMail && refusedMs !== undefined &&
-    isGivenUp(item, tryingFor(item, refusedMs), store);
-  if (isOver) return { result: "dead", reason: `expired: ${reason}` };
+  if (isAboutMail && refusedMs !== undefined && isGivenUp(item, since(item, refusedMs), store)) {
+    return { result: "dead", reason: `expired: ${reason}` };
+  }
   return {
     result: "retry",
     reason,
     afterMs: retryWaitMs(waits, attempts, store),
     unreachable: outcome.stage === "connection",
     deferred: isDeferral(outcome),
-    ...(isRefused ? { payload: { ...payload, refusals } } : {}),
-    ...(triedMs === undefined
-      ? {}
-      : { endsAtMs: givenUpAtMs(item, tryingFor(item, triedMs), store) }),
+    ...(isRefused && { payload: { ...payload, refusals } }),
+    ...(triedMs && { endsAtMs: givenUpAtMs(item, since(item, triedMs), store) }),
   };
 }

@@ -7,7 +7,7 @@ import type { Html } from "../pages/html.ts";
 /** A paragraph, or a link on a line of its own. */
 export type NoticeBlock = string | { label: string; url: string };
 
-interface NoticeHeaders {
+export interface NoticeHeaders {
   from: { name: string; address: string };
   to: string;
   subject: string;

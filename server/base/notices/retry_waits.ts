@@ -1,6 +1,5 @@
 /** How long a mail waits before it is tried again. Pure but for the random byte. */
 import type { Store } from "../storage/rows/store.ts";
-import { MINUTE_MS } from "../time/time_units.ts";
 
 export interface RetryWaits {
   /** After the first attempts; the last one repeats. */
@@ -8,11 +7,6 @@ export interface RetryWaits {
   /** Whether jitter makes them longer too; else shorter alone. */
   orLonger?: boolean;
 }
-
-/** Of mails that a person waits for. */
-export const PERSON_WAITS: RetryWaits = {
-  waitsMs: [10_000, 30_000, MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS],
-};
 
 /** So large a share of a wait, so that attempts that failed together spread out. */
 const JITTER = 0.1;

@@ -9,7 +9,6 @@ import {
   noticeHandler,
   type NoticeServices,
 } from "../../base/notices/notice_handler.ts";
-import { PERSON_WAITS } from "../../base/notices/retry_waits.ts";
 import type { OutgoingHandler, OutgoingItem } from "../../base/outgoing/outgoing_handler.ts";
 import { partiesByDomain } from "../../base/outgoing/recipient_domain.ts";
 import { unwanted } from "../../base/outgoing/unwanted.ts";
@@ -59,8 +58,6 @@ export function approvalDelivery(
     kind: APPROVAL_MAIL_KIND,
     concurrency: forNotices(options.connections),
     partiesOf: partiesByDomain,
-    waits: PERSON_WAITS,
-    maxRefusals: 3,
     read: async (item) =>
       await readTold(options, item) ?? unwanted("nothing waits for an approval", options.store),
     compose: async (told, item) => ({

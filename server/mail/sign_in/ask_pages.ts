@@ -3,17 +3,13 @@ import { html } from "hono/html";
 import type { Html } from "../../base/pages/html.ts";
 import { postButton } from "../../base/pages/post_button.ts";
 import { minuteOf } from "../../base/notices/notice_mail.ts";
-import type { OwnerLink, RestoreLink } from "../records/link_record.ts";
+import type { RestoreLink } from "../records/link_record.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 import { CONFIRM_PATHS, NOT_ME } from "./link_mail.ts";
 import { answer } from "./link_pages.ts";
 import type { WaitingSignIn } from "./magic_link.ts";
 import type { WaitingChange } from "./owner_link.ts";
 import { NEW_ORG } from "./sign_in_choice.ts";
-
-const TAKES_BACK =
-  "takes it back: your address and your identity as they were then. It deletes the API keys made since, and tells the present owner.";
-const THEN_SIGN_IN = "Then sign in, and delete the keys that you do not know.";
 
 /** @param kind of the button, "primary" unless given */
 function signInButton(
@@ -40,7 +36,8 @@ export function askToSignIn(
       html`${who}
 <p>The link names the mail org <code>${org.id}</code>, which was yours until ${
         minuteOf(undone.sinceMs)
-      }. Signing in to it ${TAKES_BACK}</p>
+      }. Signing in to it takes it back: your address and your identity as they were then. It deletes the
+API keys made since, and tells the present owner.</p>
 ${signInButton(token, "Take it back and sign in", org.id)}
 <h2>Not that org?</h2>
 <p>Then sign in without it: everything stays as it is there.</p>
@@ -101,11 +98,13 @@ export function askToChange({ link, undone }: WaitingChange, token: string): Pro
     ? html`<p>Confirm only an org that you know: its agents then send mail in your name.</p>`
     : html`<p>The org was yours until ${
       minuteOf(undone.sinceMs)
-    }. Confirming ${TAKES_BACK} ${THEN_SIGN_IN}</p>`;
+    }. Confirming takes it back: your address and your identity as they were then. It deletes the API keys
+made since, and tells the present owner. Then sign in, and delete the keys that you do not know.</p>`;
   return answer(
     "Confirm a mail org",
     html`<p>The mail org <code>${link.orgId}</code> names <b>${link.email}</b> as its owner's address.
-${askedBy(link)}</p>
+It was asked by the API key that begins with <code>${link.keyPrefix}</code>,
+used from <code>${link.askedFrom}</code>.</p>
 ${does}
 ${postButton({ action: CONFIRM_PATHS.claim, label: "The org is mine", fields: { token } })}
 <h2 id="${NOT_ME}">Not you?</h2>
@@ -126,14 +125,9 @@ function askToRestore(link: RestoreLink, token: string): Promise<Response> {
     "Take a mail org back",
     html`<p>The owner of the mail org <code>${link.orgId}</code> was changed on ${
       minuteOf(link.sinceMs)
-    }. Until then it was that of <b>${link.email}</b>. ${askedBy(link)}</p>
+    }. Until then it was that of <b>${link.email}</b>. It was asked by the API key that begins with <code>${link.keyPrefix}</code>, used from <code>${link.askedFrom}</code>.</p>
 <p>Taking it back puts your address and your identity back, deletes the API keys made since, and tells
-the present owner. ${THEN_SIGN_IN}</p>
+the present owner. Then sign in, and delete the keys that you do not know.</p>
 ${postButton({ action: CONFIRM_PATHS.restore, label: "Take it back", fields: { token } })}`,
   );
-}
-
-function askedBy({ keyPrefix, askedFrom }: OwnerLink): Html {
-  return html`It was asked by the API key that begins with <code>${keyPrefix}</code>,
-used from <code>${askedFrom}</code>.`;
 }

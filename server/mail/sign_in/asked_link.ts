@@ -9,22 +9,15 @@ import { LINK_MS, type LinkRecord } from "../records/link_record.ts";
 import { stageLink } from "./owners/queued_link.ts";
 import type { SignInServices } from "./owners/sign_in_services.ts";
 
-/** How many of an hour who asks may ask for. */
-export interface AskerWindow {
-  key: ReturnType<typeof windowKey>;
-  limit: number;
-  /** What a refusal says behind "at most {limit}". */
-  words: string;
-}
-
 /**
  * Counts a link, stores it and queues its mail.
+ * @param asker window of who asks: how many an hour, and what a refusal says behind "at most {limit}"
  * @throws RelayError `rate_limited`, for the asker first
  */
 export function stageAskedLink<L extends LinkRecord>(
   transaction: Transaction,
   { addressKey, limits, store }: Pick<SignInServices, "addressKey" | "limits" | "store">,
-  asker: AskerWindow,
+  asker: { key: ReturnType<typeof windowKey>; limit: number; words: string },
   linkId: string,
   link: Parameters<typeof stageLink<L>>[2],
 ): L {
@@ -36,12 +29,8 @@ export function stageAskedLink<L extends LinkRecord>(
       "sign-in links an hour to one e-mail address, links of claims counted; those sent before work for an hour",
   };
   for (const { key, limit, words } of [asker, reader]) {
-    stageWindow(
-      transaction,
-      key,
-      { limit, windowMs: HOUR_MS },
-      (waitMs) => rateLimited(`at most ${limit} ${words}`, waitMs),
-    );
+    const refuse = (waitMs: number) => rateLimited(`at most ${limit} ${words}`, waitMs);
+    stageWindow(transaction, key, { limit, windowMs: HOUR_MS }, refuse);
   }
   return stageLink<L>(transaction, linkId, link, LINK_MS, store.random);
 }

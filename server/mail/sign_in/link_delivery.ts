@@ -13,7 +13,6 @@ import { partiesByDomain } from "../../base/outgoing/recipient_domain.ts";
 import { unwanted } from "../../base/outgoing/unwanted.ts";
 import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
 import { MINUTE_MS } from "../../base/time/time_units.ts";
-import { PERSON_WAITS } from "../../base/notices/retry_waits.ts";
 import { isAlive, linkKey, type LinkRecord } from "../records/link_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import type { MailSecret } from "../access/mail_secret.ts";
@@ -46,8 +45,6 @@ export function linkDelivery(options: LinkDeliveryOptions): OutgoingHandler<Link
     kind: LINK_MAIL_KIND,
     concurrency: CONCURRENCY,
     partiesOf: partiesByDomain,
-    waits: PERSON_WAITS,
-    maxRefusals: 3,
     read: async ({ payload: { linkId } }) =>
       await readWanted(options, linkId) ?? unwanted(WITHDRAWN, store),
     async compose(link, { payload: { linkId, messageId }, queuedAtMs: atMs }) {

@@ -23,8 +23,7 @@ export const CONFIRM_PATHS: Readonly<Record<LinkKind, string>> = {
 
 /** The message (RFC 5322) as it is sent. */
 export async function composeLinkMail(mail: LinkMail): Promise<Uint8Array> {
-  const { from, link, messageId, atMs } = mail;
-  return await composeNotice({ from, to: link.email, ...wordsOf(mail), messageId, atMs });
+  return await composeNotice({ ...mail, to: mail.link.email, ...wordsOf(mail) });
 }
 
 function wordsOf({ link, token, baseUrl }: LinkMail): Pick<NoticeMail, "subject" | "blocks"> {

@@ -57,7 +57,6 @@ export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<
     partiesOf: partiesByDomain,
     waits: DIGEST_WAITS,
     longestPauseMs: options.intervalMs,
-    maxRefusals: 3,
     refusedMs: DAY_MS,
     read: ({ payload }) => read(options, payload),
     compose: (told, { payload }) => compose(options, told, payload),

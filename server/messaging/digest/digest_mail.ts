@@ -3,15 +3,13 @@
  * count and who wrote, never subjects or bodies (specification, section 6).
  */
 import { html } from "hono/html";
-import { composeTexts } from "../../base/notices/notice_mail.ts";
+import { composeTexts, type NoticeHeaders } from "../../base/notices/notice_mail.ts";
 import type { Html } from "../../base/pages/html.ts";
 
 /** How many senders are named; of the others the mail says only their number. */
 export const NAMED_SENDERS = 20;
 
-export interface Digest {
-  from: { name: string; address: string };
-  to: string;
+export interface Digest extends Omit<NoticeHeaders, "subject"> {
   /** {base_url}, without a trailing slash. */
   baseUrl: string;
   /** Of the agent whose messages wait. */
@@ -25,12 +23,6 @@ export interface Digest {
   /** Senders besides those named. */
   furtherSenders: number;
   unsubscribeToken: string;
-  /**
-   * Left of the @ of the Message-ID; the same at every attempt, so that a repetition can be
-   * recognised.
-   */
-  messageId: string;
-  atMs: number;
 }
 
 const urlOf = (baseUrl: string, path: string, token: string): string =>
@@ -38,15 +30,12 @@ const urlOf = (baseUrl: string, path: string, token: string): string =>
 
 /** The message (RFC 5322) as it is sent. */
 export async function composeDigest(digest: Digest): Promise<Uint8Array> {
-  const { from, to, baseUrl, unsubscribeToken, messageId, atMs } = digest;
+  const { baseUrl, unsubscribeToken } = digest;
   const url = urlOf(baseUrl, "/v1/notifications/unsubscribe", unsubscribeToken);
   const choicesUrl = urlOf(baseUrl, "/v1/notifications", unsubscribeToken);
   return await composeTexts({
-    from,
-    to,
+    ...digest,
     subject: unreadCount(digest),
-    atMs,
-    messageId,
     text: plainText(digest, url, choicesUrl),
     html: { title: headline(digest), body: htmlText(digest, url, choicesUrl) },
     headers: {
