@@ -17,9 +17,9 @@ type Changes = Partial<Notices<Payload, { words: string }>>;
 /** Attempts a notice once, some hours after it was queued. */
 async function attempt(
   said: MailOutcome,
-  { hours = 0, payload = { v: 1, refusals: 0 } as Payload, ...changes }:
+  { hours = 0, attempts = 1, payload = { v: 1, refusals: 0 } as Payload, ...changes }:
     & Changes
-    & { hours?: number; payload?: Payload } = {},
+    & { hours?: number; attempts?: number; payload?: Payload } = {},
 ) {
   const nowMs = QUEUED_MS + hours * HOUR_MS;
   const seen: string[] = [];
@@ -56,7 +56,7 @@ async function attempt(
     payload,
     queuedAtMs: QUEUED_MS,
     livedMs: hours * HOUR_MS,
-    attempts: 1,
+    attempts,
     signal: new AbortController().signal,
     commitData: () => Promise.resolve(void seen.push("data")),
   });
@@ -94,6 +94,19 @@ Deno.test("noticeHandler() sends nothing of what is not to be told, before it be
   assert.deepEqual([retried(changed).afterMs, retried(changed).untried], [0, true]);
   const failing = attempt(SENT, { withdraw: () => Promise.reject(new Error("no store")) });
   await assert.rejects(failing, /no store/);
+});
+
+Deno.test("noticeHandler() tries again after 10, 30, 60, 120 and 300 s unless its kind says otherwise", async () => {
+  const waitsMs = [];
+  for (const attempts of [1, 2, 3, 4, 5, 6]) {
+    const { outcome, handler } = await attempt(refused("recipient", 450), {
+      attempts,
+      waits: undefined,
+    });
+    waitsMs.push(retried(outcome).afterMs);
+    assert.equal(handler.longestPauseMs, 300_000);
+  }
+  assert.deepEqual(waitsMs, [10_000, 30_000, 60_000, 120_000, 300_000, 300_000]);
 });
 
 Deno.test("noticeHandler() counts permanent refusals of the mail itself, and gives it up at the last", async () => {
