@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { SmtpTiming } from "../../../server/base/mailer/smtp_mailer.ts";
 import { listDeadLetters } from "../../../server/base/outgoing/dead_letters.ts";
-import { ask } from "../../support/answer.ts";
 import { storeOn } from "../../support/store_on.ts";
 import {
   type ScriptedSmtp,
@@ -277,30 +276,6 @@ deliveryTest(
     smtp.release("354 go on");
     await sweeping;
     assert.deepEqual(smtp.contents, []);
-  },
-);
-
-deliveryTest(
-  "who stops all digests between the recipient's acceptance and the content gets nothing",
-  async (scene) => {
-    const { smtp, bench, bob, write } = scene;
-    await write();
-    await bench.sweep();
-    bench.relay.clock.advance(6 * HOUR_MS);
-    const url = /^List-Unsubscribe: <(\S+)>/m.exec(smtp.contents[0]!)![1]!;
-    const press = (path: string) => ask(path, { method: "POST", headers: { Accept: "text/html" } });
-    const stopPath = /action="([^"]+)"/.exec((await press(url)).text)![1]!;
-    await setEmail(bob, READER);
-    const stopUrl = new URL(stopPath, url).href;
-    smtp.script({ DATA: "silence" });
-    await write();
-    const reached = smtp.reached("DATA");
-    const sweeping = bench.sweep();
-    await reached;
-    assert.equal((await press(stopUrl)).status, 200);
-    smtp.release("354 go on");
-    await sweeping;
-    assert.equal(smtp.contents.length, 1);
   },
 );
 
