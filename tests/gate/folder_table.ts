@@ -227,6 +227,10 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             shows: ["mailbox_kind.ts", "mailbox_waits.ts", "part.ts", "waiter.ts", "waits.ts"],
           },
           pages: { imports: [".", "description", "http"], shows: "*" },
+          notices: {
+            imports: ["mailer", "outgoing", "pages", "storage", "time"],
+            shows: ["hand_over.ts", "notice_handler.ts", "notice_mail.ts", "retry_waits.ts"],
+          },
         },
       },
       mail: {
@@ -240,7 +244,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           "routes.ts",
         ],
         inside: {
-          notices: { shows: ["link_token.ts", "notice_mail.ts", "notice_outcome.ts"] },
           reading: {
             shows: "*",
             inside: {
@@ -311,8 +314,8 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             shows: [
               "access.ts",
               "authenticate_key.ts",
-              "form_body.ts",
               "last_used.ts",
+              "link_token.ts",
               "list_pages.ts",
               "mail_route.ts",
               "mail_secret.ts",
@@ -475,7 +478,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             inside: { delivery: {} },
           },
           sign_in: {
-            imports: ["access", "keys", "mailbox", "notices", "records"],
+            imports: ["access", "keys", "mailbox", "records"],
             inside: {
               owners: { shows: ["change_owner.ts", "queued_link.ts"] },
               google: { imports: ["owners"] },
@@ -487,7 +490,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "composing",
               "core",
               "mailbox",
-              "notices",
               "reading",
               "records",
               "sending",

@@ -47,9 +47,13 @@ export async function linkMails(
 }
 
 /** The newest mail to an address; what the queue has put off for a moment is waited for. */
-export async function newestLink(relay: TestRelay, email: string): Promise<LinkMail> {
+export async function newestLink(
+  relay: TestRelay,
+  email: string,
+  within?: string,
+): Promise<LinkMail> {
   for (let tries = 0; tries < 100; tries++) {
-    const [newest] = await linkMails(relay, email);
+    const [newest] = await linkMails(relay, email, within);
     if (newest !== undefined) return newest;
     await delay(20);
   }
@@ -73,7 +77,7 @@ export async function magicLink(
 ): Promise<LinkMail> {
   const { status, body } = await askForLink(relay, email, more);
   if (status !== 202) throw new Error(`magic answered ${status} ${JSON.stringify(body)}`);
-  return await newestLink(relay, email);
+  return await newestLink(relay, email, `${MAGIC_CONFIRM}?token=`);
 }
 
 /** Claims the org of a key for an address and returns the link as it arrived. */

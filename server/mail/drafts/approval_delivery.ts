@@ -2,33 +2,41 @@
  * Delivers the mails that ask a person to approve drafts. Every attempt reads the drafts anew: the mail
  * tells of their revisions as they are then, and of none that was sent, discarded or asked for otherwise.
  */
-import type { Mailer } from "../../base/mailer/mailer.ts";
-import type {
-  AttemptOutcome,
-  OutgoingHandler,
-  OutgoingItem,
-} from "../../base/outgoing/outgoing_handler.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import { forNotices } from "../../base/mailer/next_hop_uses.ts";
+import {
+  hasChanged,
+  noticeHandler,
+  type NoticeServices,
+} from "../../base/notices/notice_handler.ts";
+import type { OutgoingHandler, OutgoingItem } from "../../base/outgoing/outgoing_handler.ts";
 import { partiesByDomain } from "../../base/outgoing/recipient_domain.ts";
 import { unwanted } from "../../base/outgoing/unwanted.ts";
-import type { MailCore } from "../mailbox/mail_core.ts";
-import { LONGEST_NOTICE_WAIT_MS, noticeOutcome } from "../notices/notice_outcome.ts";
+import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
+import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
 import type { DraftRow } from "../records/draft_record.ts";
 import { keysKey, type KeysRecord } from "../records/key_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
-import { linkToken } from "../notices/link_token.ts";
+import type { MailSecret } from "../access/mail_secret.ts";
+import { linkToken } from "../access/link_token.ts";
 import { APPROVAL_MAIL_KIND, type ApprovalMailPayload } from "./ask_approval.ts";
 import { type AskedDraft, composeApprovalMail } from "./approval_mail.ts";
 import type { Drafts } from "./drafts.ts";
 
-/** Two of the next hop's connections are for notices. */
-const CONCURRENCY = 2;
 /** Drafts of an org that a summary looks at, and those that it names. */
 const LOOKED_AT = 2_000;
 const NAMED = 50;
 
-export interface ApprovalDeliveryOptions extends MailCore {
-  drafts: Drafts;
-  mailer: Mailer;
+export interface ApprovalDeliveryOptions extends NoticeServices {
+  records: Pick<RecordCache, "read">;
+  secret: Pick<MailSecret, "key">;
+  limits: Limits;
+  drafts: Pick<Drafts, "read">;
+  inboxes: Pick<Inboxes, "byId">;
+  baseUrl: string;
+  domain: string;
+  /** RELAY_SMTP_CONNECTIONS. */
+  connections: number;
 }
 
 type Item = OutgoingItem<ApprovalMailPayload>;
@@ -42,48 +50,26 @@ interface Told {
   more: number;
 }
 
-/** Thrown between 354 and the content: the mail would tell of what is not so any more. */
-class Outrun extends Error {}
-
-const UNWANTED = "nothing waits for an approval";
-
 /** What the outgoing queue does with these mails. */
 export function approvalDelivery(
   options: ApprovalDeliveryOptions,
 ): OutgoingHandler<ApprovalMailPayload> {
-  return {
+  return noticeHandler<ApprovalMailPayload, Told>(options, {
     kind: APPROVAL_MAIL_KIND,
-    concurrency: CONCURRENCY,
+    concurrency: forNotices(options.connections),
     partiesOf: partiesByDomain,
-    oneNextHop: true,
-    longestPauseMs: LONGEST_NOTICE_WAIT_MS,
-    attempt: (item) => attempt(options, item),
-  };
-}
-
-async function attempt(
-  options: ApprovalDeliveryOptions,
-  item: Item,
-): Promise<AttemptOutcome<ApprovalMailPayload>> {
-  const { store, from, mailer } = options;
-  const told = await readTold(options, item);
-  if (told === null) return unwanted(UNWANTED, store);
-  const content = await compose(options, item, told);
-  try {
-    const outcome = await mailer.send({ from: from.address, to: told.email, content }, {
-      signal: item.signal,
-      async beforeContent() {
-        // Whoever changes a draft from now on sees that this mail is under way, and asks again.
-        const current = await readTold(options, item);
-        if (nameOf(current) !== nameOf(told)) throw new Outrun();
-        await item.commitData();
-      },
-    });
-    return noticeOutcome(item, outcome, store.random(1)[0]! / 256);
-  } catch (error) {
-    if (!(error instanceof Outrun)) throw error;
-    return { result: "retry", reason: "a draft has changed", afterMs: 0, untried: true };
-  }
+    read: async (item) =>
+      await readTold(options, item) ?? unwanted("nothing waits for an approval", options.store),
+    compose: async (told, item) => ({
+      to: told.email,
+      content: await compose(options, item, told),
+    }),
+    // Whoever changes a draft from now on sees that this mail is under way, and asks again.
+    withdraw: async (told, item) =>
+      nameOf(await readTold(options, item)) === nameOf(told)
+        ? null
+        : hasChanged("a draft has changed"),
+  });
 }
 
 /** What a mail has to tell now; null where nothing. */

@@ -2,7 +2,12 @@
  * The mail that asks a person to approve drafts. It says nothing that an agent wrote: what a draft says
  * stands on its page alone.
  */
-import { composeNotice, minuteOf, type NoticeBlock } from "../notices/notice_mail.ts";
+import {
+  composeNotice,
+  minuteOf,
+  type NoticeBlock,
+  type NoticeHeaders,
+} from "../../base/notices/notice_mail.ts";
 
 export interface AskedDraft {
   /** Of its page, with the token. */
@@ -16,21 +21,17 @@ export interface AskedDraft {
   untilMs: number;
 }
 
-export interface ApprovalMail {
-  from: { name: string; address: string };
-  to: string;
+export interface ApprovalMail extends Omit<NoticeHeaders, "subject"> {
   /** {base_url}, without a trailing slash. */
   baseUrl: string;
   asked: readonly AskedDraft[];
   /** Drafts that wait besides. */
   more: number;
-  messageId: string;
-  atMs: number;
 }
 
 /** The message (RFC 5322) as it is sent. */
 export async function composeApprovalMail(mail: ApprovalMail): Promise<Uint8Array> {
-  const { from, to, baseUrl, asked, more, messageId, atMs } = mail;
+  const { baseUrl, asked, more } = mail;
   const { host } = new URL(baseUrl);
   const count = asked.length + more;
   const [first] = asked;
@@ -55,14 +56,8 @@ export async function composeApprovalMail(mail: ApprovalMail): Promise<Uint8Arra
       ...(more === 0 ? [] : [`${more} more are not named here: decide on some of these first.`]),
       until(Math.min(...asked.map(({ untilMs }) => untilMs))),
     ];
-  return await composeNotice({
-    from,
-    to,
-    subject,
-    blocks: [...blocks, "Do nothing, and nothing is sent."],
-    messageId,
-    atMs,
-  });
+  blocks.push("Do nothing, and nothing is sent.");
+  return await composeNotice({ ...mail, subject, blocks });
 }
 
 function recipients(count: number): string {

@@ -8,7 +8,7 @@ import { notice } from "../../base/pages/notice.ts";
 import { postButton } from "../../base/pages/post_button.ts";
 import { shownText } from "../../base/pages/shown_text.ts";
 import type { ExtraHeader } from "../records/message_content.ts";
-import { minuteOf } from "../notices/notice_mail.ts";
+import { minuteOf } from "../../base/notices/notice_mail.ts";
 import { removeInvisible } from "../reading/mime/invisible_characters.ts";
 import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import type { DraftRow } from "../records/draft_record.ts";

@@ -4,7 +4,7 @@ import { invalidJson, RelayError } from "../../base/errors.ts";
 import { answerError } from "../../base/http/answers/answer.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
 import { LARGE_ANSWER_BYTES } from "../../base/http/answers/large_answer.ts";
-import { isForm, readForm, tokenOf } from "../access/form_body.ts";
+import { readForm, requireForm } from "../../base/http/fields/form_body.ts";
 import { type MailRequest, openRoute } from "../access/mail_route.ts";
 import { draftOwnerKey, type DraftOwnerRow, type DraftRow } from "../records/draft_record.ts";
 import type { Inbox } from "../records/inbox_record.ts";
@@ -14,7 +14,7 @@ import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { SEND_ERRORS } from "../sending/schemas.ts";
 import type { MailWorker } from "../worker/mail_worker.ts";
-import { isDraftToken, isTokenOf, linkToken } from "../notices/link_token.ts";
+import { isDraftToken, isTokenOf, linkToken, tokenOf } from "../access/link_token.ts";
 import { answerHtml, shownPictures, writeShownHtml } from "./answer_html.ts";
 import { answerDraft, answerGone, answerRejected, answerSent } from "./approval_page.ts";
 import { missingOf } from "./draft_message.ts";
@@ -35,6 +35,8 @@ const tokenQuery = (description: string) =>
   z.object({ token: z.string().optional().openapi({ description }) });
 
 const ERRORS = { link_expired: null, org_suspended: "the operator has suspended the org" };
+
+const FORM_FIELDS = ["token", "action"] as const;
 
 const readDraftPage = openRoute({
   method: "GET",
@@ -134,12 +136,8 @@ const decideOnDraft = openRoute({
     linkAnswer(request.c.req.raw, async () => {
       const { c, params } = request;
       refuseForeignOrigin(c.req.raw.headers, services.baseUrl);
-      if (!isForm(c.req.raw)) {
-        throw invalidJson(
-          "the body must be a form (application/x-www-form-urlencoded) with token and action",
-        );
-      }
-      const fields = readForm(await request.bytes());
+      requireForm(c.req.raw, FORM_FIELDS);
+      const fields = readForm(await request.bytes(), FORM_FIELDS);
       try {
         return await decide(services, request, fields);
       } catch (error) {

@@ -2,6 +2,7 @@
  * Asks a person to approve a draft, in the commit that makes or changes it (docs/mail.md). So
  * many mails an hour an org; then one summary, which names all that came meanwhile.
  */
+import { newNotice, type NoticePayload } from "../../base/notices/notice_handler.ts";
 import {
   outgoingKey,
   type OutgoingRow,
@@ -24,16 +25,11 @@ const KEPT_LINKS = 20;
 /** By then nothing names its summary any more. */
 const RECORD_MS = 5 * DAY_MS;
 
-/** What the outgoing queue keeps of such a mail; address, tokens and words are made when it is sent. */
-export interface ApprovalMailPayload {
-  v: 1;
+/** What the outgoing queue keeps of such a mail. */
+export interface ApprovalMailPayload extends NoticePayload {
   orgId: string;
   /** Null for a summary. */
   draft: { inboxId: string; id: string } | null;
-  /** Left of the @ of the Message-ID, the same at every attempt. */
-  messageId: string;
-  /** How often the next hop refused it permanently. */
-  refusals: number;
 }
 
 /** ["mail-approval", orgId] */
@@ -85,12 +81,11 @@ export function stageAsking(
     ? `${APPROVAL_MAIL_KIND}/${row.id}/${row.revision}`
     : `${APPROVAL_MAIL_KIND}-summary/${orgId}/${makeUlid(nowMs, random)}`;
   const draft = isRoom ? { inboxId: row.inboxId, id: row.id } : null;
-  const messageId = random(16).toHex();
   stageNewOutgoing(transaction, {
     id,
     kind: APPROVAL_MAIL_KIND,
     destination: domainTag(email),
-    payload: { v: 1, orgId, draft, messageId, refusals: 0 } satisfies ApprovalMailPayload,
+    payload: { ...newNotice(random), orgId, draft } satisfies ApprovalMailPayload,
     dueMs,
   });
   const window = isRoom ? admitted.window : withSummary(approval!.window, nowMs);

@@ -15,9 +15,11 @@ export interface DraftsPart extends Part {
 }
 
 export function openDrafts(core: MailCore, senderPart: SenderPart): DraftsPart {
-  const { outgoing, mailer } = core;
+  const { outgoing, mailer, deps: { config: { mail: { connections } } } } = core;
   const drafts = new Drafts({ ...core, ...senderPart });
-  if (mailer !== undefined) outgoing.register(approvalDelivery({ ...core, drafts, mailer }));
+  if (mailer !== undefined) {
+    outgoing.register(approvalDelivery({ ...core, drafts, mailer, connections }));
+  }
   const services = { ...core, ...senderPart, drafts };
   return {
     propose: (...asked) => proposeDraft(drafts, ...asked),

@@ -1,17 +1,11 @@
 /** Hands mail for the operator to the next hop: each as a file, in a mail of the relay's own. */
 import { BlobDamaged } from "../../base/blobs/blob_damaged.ts";
-import type { BlobRef } from "../../base/blobs/blobs.ts";
-import { givenUpAtMs, isGivenUp } from "../../base/outgoing/given_up_at.ts";
-import { isDeferral, type Mailer, type MailOutcome } from "../../base/mailer/mailer.ts";
-import type {
-  AttemptOutcome,
-  OutgoingHandler,
-  OutgoingItem,
-} from "../../base/outgoing/outgoing_handler.ts";
+import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";
+import { noticeHandler, type NoticeServices } from "../../base/notices/notice_handler.ts";
+import type { OutgoingHandler, OutgoingItem } from "../../base/outgoing/outgoing_handler.ts";
 import { DAY_MS } from "../../base/time/time_units.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
-import type { MailBase } from "../core/mail_base.ts";
-import { LONGEST_WAIT_MS, retryWaitMs } from "../mailbox/statuses/retry_times.ts";
+import { MAIL_WAITS } from "../mailbox/statuses/retry_times.ts";
 import { makeUlid } from "../records/mail_id.ts";
 
 export const OPERATOR_MAIL_KIND = "mail-operator";
@@ -26,10 +20,10 @@ export interface OperatorPayload {
   to: string;
 }
 
-export interface OperatorDeliveryOptions
-  extends Pick<MailBase, "store" | "blobs" | "random" | "from"> {
-  mailer: Mailer;
-  /** Off the main thread. */
+export interface OperatorDeliveryOptions extends NoticeServices {
+  blobs: Pick<Blobs, "read" | "drop">;
+  random: (sizeBytes: number) => Uint8Array;
+  /** Off the main thread where it is large. */
   composer: { compose(mail: MailToCompose, owner: string): Promise<Uint8Array> };
   /** RELAY_MAIL_POSTMASTER. */
   operator: string;
@@ -46,41 +40,28 @@ export const OPERATOR_TRIED_MS = 2 * DAY_MS;
 export function operatorDelivery(
   options: OperatorDeliveryOptions,
 ): OutgoingHandler<OperatorPayload> {
-  const { blobs } = options;
-  return {
+  const { blobs, composer, operator } = options;
+  return noticeHandler<OperatorPayload, { raw: Uint8Array<ArrayBuffer> }>(options, {
     kind: OPERATOR_MAIL_KIND,
     concurrency: CONCURRENCY,
-    oneNextHop: true,
-    longestPauseMs: LONGEST_WAIT_MS,
-    attempt: (item) => attempt(options, item),
+    waits: MAIL_WAITS,
+    maxRefusals: 1,
+    triedMs: OPERATOR_TRIED_MS,
+    async read({ payload: { blob } }) {
+      try {
+        return { raw: await blobs.read(blob, 0) };
+      } catch (error) {
+        if (!(error instanceof BlobDamaged)) throw error;
+        return { result: "dead", reason: "damaged", untried: true };
+      }
+    },
+    compose: async ({ raw }, item) => ({
+      to: operator,
+      content: await composer.compose(operatorMail(options, item, raw), OWNER),
+    }),
     extraWrites: ({ payload, result }) =>
       result === "retry" ? null : (transaction) => blobs.drop(transaction, payload.blob),
-  };
-}
-
-async function attempt(
-  options: OperatorDeliveryOptions,
-  item: OutgoingItem<OperatorPayload>,
-): Promise<AttemptOutcome<OperatorPayload>> {
-  const { store, blobs, mailer, composer, from, operator } = options;
-  const trying = { fromMs: item.queuedAtMs, lengthMs: OPERATOR_TRIED_MS };
-  if (isGivenUp(item, trying, store)) {
-    return { result: "dead", reason: "expired", untried: true };
-  }
-  let raw: Uint8Array<ArrayBuffer>;
-  try {
-    raw = await blobs.read(item.payload.blob, 0);
-  } catch (error) {
-    if (error instanceof BlobDamaged) return { result: "dead", reason: "damaged", untried: true };
-    throw error;
-  }
-  const content = await composer.compose(operatorMail(options, item, raw), OWNER);
-  const outcome = await mailer.send({ from: from.address, to: operator, content }, {
-    signal: item.signal,
-    beforeContent: () => item.commitData(),
   });
-  const afterMs = retryWaitMs(item.attempts, store.random(1)[0]! / 256);
-  return afterwards(outcome, { afterMs, endsAtMs: givenUpAtMs(item, trying, store) });
 }
 
 function operatorMail(
@@ -115,17 +96,4 @@ function operatorMail(
     boundary: random(16).toHex(),
     dkim: null,
   };
-}
-
-function afterwards(
-  outcome: MailOutcome,
-  again: { afterMs: number; endsAtMs: number },
-): AttemptOutcome<OperatorPayload> {
-  const { result, reason } = outcome;
-  if (result === "sent") return { result: "done" };
-  if (result === "unknown") return { result: "unknown", reason: `unknown: ${reason}` };
-  const isAboutMail = outcome.stage === "recipient" || outcome.stage === "content";
-  if (outcome.permanent && isAboutMail) return { result: "dead", reason: `refused: ${reason}` };
-  const unreachable = outcome.stage === "connection";
-  return { result: "retry", reason, ...again, unreachable, deferred: isDeferral(outcome) };
 }

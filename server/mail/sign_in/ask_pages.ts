@@ -2,7 +2,7 @@
 import { html } from "hono/html";
 import type { Html } from "../../base/pages/html.ts";
 import { postButton } from "../../base/pages/post_button.ts";
-import { minuteOf } from "../notices/notice_mail.ts";
+import { minuteOf } from "../../base/notices/notice_mail.ts";
 import type { RestoreLink } from "../records/link_record.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 import { CONFIRM_PATHS, NOT_ME } from "./link_mail.ts";

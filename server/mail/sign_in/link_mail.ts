@@ -1,7 +1,7 @@
 /** The mails of links, and of a notice without one. Nothing in them was chosen by a stranger. */
-import { composeNotice, minuteOf, type NoticeMail } from "../notices/notice_mail.ts";
+import { composeNotice, minuteOf, type NoticeMail } from "../../base/notices/notice_mail.ts";
 import type { ClaimLink, LinkRecord } from "../records/link_record.ts";
-import type { LinkKind } from "../notices/link_token.ts";
+import type { LinkKind } from "../access/link_token.ts";
 
 export interface LinkMail extends Pick<NoticeMail, "from" | "messageId" | "atMs"> {
   link: LinkRecord;
@@ -23,8 +23,7 @@ export const CONFIRM_PATHS: Readonly<Record<LinkKind, string>> = {
 
 /** The message (RFC 5322) as it is sent. */
 export async function composeLinkMail(mail: LinkMail): Promise<Uint8Array> {
-  const { from, link, messageId, atMs } = mail;
-  return await composeNotice({ from, to: link.email, ...wordsOf(mail), messageId, atMs });
+  return await composeNotice({ ...mail, to: mail.link.email, ...wordsOf(mail) });
 }
 
 function wordsOf({ link, token, baseUrl }: LinkMail): Pick<NoticeMail, "subject" | "blocks"> {

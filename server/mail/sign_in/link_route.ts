@@ -7,10 +7,10 @@ import { answerError, answerJson, NO_STORE } from "../../base/http/answers/answe
 import { namesHtml } from "../../base/http/answers/names_html.ts";
 import { namesType } from "../../base/http/answers/names_type.ts";
 import { readObject } from "../../base/http/fields/json_body.ts";
-import { isForm, readForm, tokenOf } from "../access/form_body.ts";
+import { isForm, readForm } from "../../base/http/fields/form_body.ts";
 import type { MailRequest } from "../access/mail_route.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
-import { type LinkKind, openLinkToken } from "../notices/link_token.ts";
+import { type LinkKind, openLinkToken, tokenOf } from "../access/link_token.ts";
 import { cleanEmail, refuseOwnDomain } from "../records/email_address.ts";
 import { linkExpired } from "../records/link_record.ts";
 import { answerExpired, answerSuspended } from "./link_pages.ts";
@@ -114,13 +114,15 @@ export function getLink({ kinds, look, follow }: LinkActions) {
   };
 }
 
+const FORM_FIELDS = ["token", "action", "org_id", "api_key"] as const;
+
 /** POST: the button of the page, as a form, or a program, as JSON. */
 export function postLink({ follow }: LinkActions) {
   return (services: MailCore) => async ({ c, bytes }: MailRequest): Promise<Response> => {
     const body = await bytes();
     const asPage = namesHtml(c.req.raw);
     return await answerLink(asPage, async () => {
-      const fields = isForm(c.req.raw) ? readForm(body) : readObject(body);
+      const fields = isForm(c.req.raw) ? readForm(body, FORM_FIELDS) : readObject(body);
       return await follow(services, fields, asPage);
     });
   };

@@ -1,15 +1,12 @@
 /** Sign-in by a link in a mail (specification, 4.7; docs/mail.md, "Signing in"). */
-import { rateLimited } from "../../base/errors.ts";
 import { Outdated } from "../../base/storage/commits/job.ts";
-import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
-import { HOUR_MS } from "../../base/time/time_units.ts";
+import { windowKey } from "../../base/storage/commits/window_record.ts";
 import { refuseSuspended } from "../access/authenticate_key.ts";
 import { readKeyUses, stageSignInKey } from "../keys/sign_in_key.ts";
 import { changeToUndo } from "../records/former_owners.ts";
 import { keysKey, type MailKey, makeKeySecret } from "../records/key_record.ts";
 import {
   isAlive,
-  LINK_MS,
   linkExpired,
   linkKey,
   type LinkRecord,
@@ -19,8 +16,8 @@ import { makeMailId, makeUlid } from "../records/mail_id.ts";
 import { newOrg, orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { carries, emailKey, signedInAtMs, stageVerifiedEmail } from "../records/verified_email.ts";
 import { stageTakeBack } from "./owners/change_owner.ts";
-import { stageEmailWindow } from "./email_window.ts";
-import { type SignInServices, stageLink } from "./owners/queued_link.ts";
+import type { SignInServices } from "./owners/queued_link.ts";
+import { stageAskedLink } from "./asked_link.ts";
 import { chooseOrg, type SignInChoice } from "./sign_in_choice.ts";
 
 /**
@@ -34,19 +31,16 @@ export async function sendMagicLink(
   { email, orgId, askedFrom }: Pick<MagicLink, "email" | "orgId" | "askedFrom">,
 ): Promise<void> {
   const { commits, store: { now, random }, limits, clients } = services;
-  const clientWindow = windowKey("mail-magic-client", clients.hash(askedFrom));
+  const asker = {
+    key: windowKey("mail-magic-client", clients.hash(askedFrom)),
+    limit: limits.mailMagicPerIpPerHour,
+    words: "sign-in links an hour from one address; wait and ask again",
+  };
   const id = makeUlid(now(), random);
-  await commits.submit((transaction) => {
-    const limit = limits.mailMagicPerIpPerHour;
-    stageWindow(transaction, clientWindow, { limit, windowMs: HOUR_MS }, (waitMs) =>
-      rateLimited(
-        `at most ${limit} sign-in links an hour from one address; wait and ask again`,
-        waitMs,
-      ));
-    stageEmailWindow(transaction, email, services);
-    const link = { kind: "magic", email, orgId, askedFrom } as const;
-    stageLink<MagicLink>(transaction, id, link, LINK_MS, random);
-  });
+  const link = { kind: "magic", email, orgId, askedFrom } as const;
+  await commits.submit((transaction) =>
+    stageAskedLink<MagicLink>(transaction, services, asker, id, link)
+  );
 }
 
 export interface SignedIn {

@@ -2,11 +2,9 @@
  * Links that change the owner of an org: a person claims it, or its former owner takes it back
  * (specification, 3 and 4.7; docs/mail.md, "When a key has leaked").
  */
-import { rateLimited } from "../../base/errors.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
-import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
-import { HOUR_MS } from "../../base/time/time_units.ts";
+import { windowKey } from "../../base/storage/commits/window_record.ts";
 import { type MailCaller, refuseSuspended } from "../access/authenticate_key.ts";
 import { requireCaller } from "../access/require_org.ts";
 import { changeToUndo, livingRestores } from "../records/former_owners.ts";
@@ -14,7 +12,6 @@ import { keysKey } from "../records/key_record.ts";
 import {
   type ClaimLink,
   isAlive,
-  LINK_MS,
   linkExpired,
   linkKey,
   type LinkRecord,
@@ -23,8 +20,8 @@ import {
 import { makeUlid } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState, type Restore } from "../records/org_record.ts";
 import { stageOwner, stageTakeBack } from "./owners/change_owner.ts";
-import { stageEmailWindow } from "./email_window.ts";
-import { type SignInServices, stageLink } from "./owners/queued_link.ts";
+import type { SignInServices } from "./owners/queued_link.ts";
+import { stageAskedLink } from "./asked_link.ts";
 
 /**
  * Mails a link that makes an address the caller's org's. An earlier one that waits works no more.
@@ -39,18 +36,15 @@ export async function sendClaimLink(
   const { commits, store: { now, random }, limits } = services;
   const { org: { id: orgId }, key: { id: keyId, prefix: keyPrefix } } = caller;
   const linkId = makeUlid(now(), random);
+  const asker = {
+    key: windowKey("mail-claim", orgId),
+    limit: limits.mailClaimsPerOrgPerHour,
+    words: "claim links an hour for one org; the one sent last works for an hour",
+  };
   return await commits.submit((transaction) => {
     const org = requireCaller(transaction, caller, limits);
-    const limit = limits.mailClaimsPerOrgPerHour;
-    const rule = { limit, windowMs: HOUR_MS };
-    stageWindow(transaction, windowKey("mail-claim", orgId), rule, (waitMs) =>
-      rateLimited(
-        `at most ${limit} claim links an hour for one org; the one sent last works for an hour`,
-        waitMs,
-      ));
-    stageEmailWindow(transaction, email, services);
     const asked = { kind: "claim", orgId, keyId, keyPrefix, email, askedFrom } as const;
-    const link = stageLink<ClaimLink>(transaction, linkId, asked, LINK_MS, random);
+    const link = stageAskedLink<ClaimLink>(transaction, services, asker, linkId, asked);
     const pendingClaim = { email, expiresAtMs: link.expiresAtMs, linkId };
     transaction.putRecord(orgKey(orgId), { ...org, pendingClaim });
     return link;

@@ -9,16 +9,11 @@
  * worse than one that is missing: a later message causes another one.
  */
 import { inKey } from "../mailboxes/agent_mailboxes.ts";
-import { isGivenUp } from "../../base/outgoing/given_up_at.ts";
-import { isDeferral, type Mailer, type MailOutcome } from "../../base/mailer/mailer.ts";
-import type {
-  AttemptOutcome,
-  OutgoingHandler,
-  OutgoingItem,
-} from "../../base/outgoing/outgoing_handler.ts";
 import { forNotices } from "../../base/mailer/next_hop_uses.ts";
+import { noticeHandler, type NoticeServices } from "../../base/notices/notice_handler.ts";
+import type { AttemptOutcome, OutgoingHandler } from "../../base/outgoing/outgoing_handler.ts";
 import { partiesByDomain } from "../../base/outgoing/recipient_domain.ts";
-import { EXPIRY_MARGIN_MS, type Store } from "../../base/storage/rows/store.ts";
+import { EXPIRY_MARGIN_MS } from "../../base/storage/rows/store.ts";
 import { addressCapKey, admitDigest } from "./address_cap.ts";
 import { stageCandidate } from "./candidates.ts";
 import { composeDigest, NAMED_SENDERS } from "./digest_mail.ts";
@@ -26,67 +21,73 @@ import { DIGEST_KIND, type DigestPayload } from "./digest_queue.ts";
 import { unseenSinceMs } from "./due_rules.ts";
 import { hashMailbox, isStopped, stopKey } from "./mail_stop.ts";
 import { subscriptionKey } from "./subscription.ts";
-import { findUnreadSince, summariseUnread } from "./unread.ts";
-import { type DigestServices, isSubscribed, readWanted } from "./wanted.ts";
+import { findUnreadSince, summariseUnread, type UnreadSummary } from "./unread.ts";
+import { type DigestServices, isSubscribed, readWanted, type Subscribed } from "./wanted.ts";
 import { DAY_MS, MINUTE_MS } from "../../base/time/time_units.ts";
 
-/** Waits after the first attempts; the last one repeats. With the tick they stay within 5 minutes. */
-const RETRY_MS = [1 * MINUTE_MS, 2 * MINUTE_MS, 4 * MINUTE_MS, 4.8 * MINUTE_MS];
-const JITTER = 0.1;
-const MAX_REFUSALS = 3;
-/** How long a next hop may refuse this mail temporarily. */
-const EXPIRES_MS = DAY_MS;
+/** With the tick they stay within 5 minutes. */
+export const DIGEST_WAITS = {
+  waitsMs: [1 * MINUTE_MS, 2 * MINUTE_MS, 4 * MINUTE_MS, 4.8 * MINUTE_MS],
+};
 /**
  * Greatest wait for the last reply: agents choose the addresses, and whoever has a next hop wait shall not
  * keep it from other notices for long. What stays unknown is made up for by the next digest.
  */
 const FINAL_REPLY_MS = MINUTE_MS;
 
-export interface DigestDeliveryOptions extends DigestServices {
-  from: { name: string; address: string };
-  mailer: Mailer;
+export interface DigestDeliveryOptions extends DigestServices, NoticeServices {
 }
 
-/** Thrown between 354 and the content: the digest is not wanted any more, or not yet. */
-class Withdrawn extends Error {
-  constructor(readonly outcome: AttemptOutcome<DigestPayload>) {
-    super("the digest was withdrawn");
-  }
+/** What a digest has to tell. */
+interface Told {
+  subscription: Subscribed;
+  unread: UnreadSummary;
+  composedMs: number;
 }
 
 /** What the outgoing queue does with digests. */
 export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<DigestPayload> {
-  return {
+  return noticeHandler<DigestPayload, Told>(options, {
     kind: DIGEST_KIND,
     concurrency: forNotices(options.deps.config.mail.connections),
     partiesOf: partiesByDomain,
-    oneNextHop: true,
-    longestPauseMs: Math.max(options.intervalMs, ...RETRY_MS),
-    attempt: (item) => attempt(options, item),
+    waits: DIGEST_WAITS,
+    longestPauseMs: options.intervalMs,
+    refusedMs: DAY_MS,
+    read: ({ payload }) => read(options, payload),
+    compose: (told, { payload }) => compose(options, told, payload),
+    withdraw: ({ composedMs }, { payload }) => recordSending(options, payload, composedMs),
     // Messages that came since it was composed count again from its end.
     extraWrites: ({ payload: { agentId }, result }) =>
       result === "retry"
         ? null
         : (transaction) => stageCandidate(transaction, agentId, options.retentionMs),
-  };
+  });
 }
 
-async function attempt(
+async function read(
   options: DigestDeliveryOptions,
-  item: OutgoingItem<DigestPayload>,
-): Promise<AttemptOutcome<DigestPayload>> {
-  const { store, identities, deps, from, mailer, undelivered } = options;
-  const { agentId, tokenHash, messageId } = item.payload;
+  { agentId, tokenHash }: DigestPayload,
+): Promise<Told | AttemptOutcome<never>> {
+  const { store, undelivered } = options;
   const composedMs = store.now();
   const wanted = await readWanted(options, agentId, composedMs, tokenHash);
-  if ("unwanted" in wanted) return { result: "dropped", reason: wanted.unwanted };
+  if ("unwanted" in wanted) return dropped(wanted.unwanted);
   const { subscription, lastPollMs } = wanted;
   const sinceMs = unseenSinceMs({ ...subscription, lastNotifiedMs: null, lastPollMs }, composedMs);
   if (await findUnreadSince(undelivered, agentId, sinceMs, composedMs) === null) {
-    return { result: "dropped", reason: "fetched" };
+    return dropped("fetched");
   }
-  const { count, senderIds, isPartial } = await summariseUnread(undelivered, agentId);
-  if (count === 0 && !isPartial) return { result: "dropped", reason: "fetched" };
+  const unread = await summariseUnread(undelivered, agentId);
+  if (unread.count === 0 && !unread.isPartial) return dropped("fetched");
+  return { subscription, unread, composedMs };
+}
+
+async function compose(
+  { identities, deps, from }: DigestDeliveryOptions,
+  { subscription, unread: { count, senderIds, isPartial }, composedMs }: Told,
+  { agentId, messageId }: DigestPayload,
+) {
   const named = senderIds.slice(0, NAMED_SENDERS);
   const content = await composeDigest({
     from,
@@ -101,94 +102,47 @@ async function attempt(
     messageId,
     atMs: composedMs,
   });
-  try {
-    const envelope = { from: from.address, to: subscription.email };
-    const outcome = await mailer.send({ ...envelope, content, finalReplyMs: FINAL_REPLY_MS }, {
-      signal: item.signal,
-      async beforeContent() {
-        await recordSending(options, item.payload, composedMs);
-        await item.commitData();
-      },
-    });
-    return afterwards(store, item, outcome);
-  } catch (error) {
-    if (error instanceof Withdrawn) return error.outcome;
-    throw error;
-  }
+  return { to: subscription.email, content, finalReplyMs: FINAL_REPLY_MS };
 }
 
 /**
  * The last check before the content leaves. Stamps the digest with the time at which this attempt
  * composed it. After an outage, the interval to the next digest and the share of its address count
  * from that time.
- * @throws Withdrawn
+ * @returns what becomes of a digest that is not wanted any more, or not yet
  */
 async function recordSending(
   { commits, intervalMs, addressKey }: DigestDeliveryOptions,
   { agentId, tokenHash }: DigestPayload,
   composedMs: number,
-): Promise<void> {
-  await commits.submit({
+): Promise<AttemptOutcome<never> | null> {
+  return await commits.submit<AttemptOutcome<never> | null>({
     // A delivery under way goes on: what is decided is decided by the time at which it was composed.
     whateverTheClock: true,
     plan(transaction) {
       const subscription = transaction.record(subscriptionKey(agentId));
-      if (!isSubscribed(subscription, tokenHash)) throw dropped("unsubscribed");
-      if (transaction.record(inKey(agentId))!.banned) throw dropped("banned");
+      if (!isSubscribed(subscription, tokenHash)) return dropped("unsubscribed");
+      if (transaction.record(inKey(agentId))!.banned) return dropped("banned");
       const stop = stopKey(hashMailbox(addressKey, subscription.email));
-      if (isStopped(transaction.record(stop), composedMs)) throw dropped("stopped");
+      if (isStopped(transaction.record(stop), composedMs)) return dropped("stopped");
       const capKey = addressCapKey(subscription.email);
       const stampsMs = transaction.record(capKey)?.stampsMs ?? [];
       const ownMs = subscription.lastNotifiedMs;
       const admitted = admitDigest(stampsMs, composedMs, intervalMs, ownMs);
       if ("untilMs" in admitted) {
         const afterMs = admitted.untilMs - transaction.nowMs;
-        throw new Withdrawn({ result: "retry", reason: "share of the address used up", afterMs });
+        return { result: "retry", reason: "share of the address used up", afterMs };
       }
       transaction.putRecord(capKey, { v: 1, ...admitted }, intervalMs + EXPIRY_MARGIN_MS);
       transaction.putRecord(subscriptionKey(agentId), {
         ...subscription,
         lastNotifiedMs: composedMs,
       });
+      return null;
     },
   });
 }
 
-function dropped(reason: string): Withdrawn {
-  return new Withdrawn({ result: "dropped", reason });
-}
-
-function afterwards(
-  store: Store,
-  item: OutgoingItem<DigestPayload>,
-  outcome: MailOutcome,
-): AttemptOutcome<DigestPayload> {
-  if (outcome.result === "sent") return { result: "done" };
-  const { reason } = outcome;
-  if (outcome.result === "unknown") return { result: "unknown", reason: `unknown: ${reason}` };
-  const { payload, attempts } = item;
-  const aboutThisMail = outcome.stage === "recipient" || outcome.stage === "content";
-  const refusals = payload.refusals + (aboutThisMail && outcome.permanent ? 1 : 0);
-  if (refusals >= MAX_REFUSALS) return { result: "dead", reason: `refused: ${reason}` };
-  const trying = { fromMs: item.queuedAtMs, lengthMs: EXPIRES_MS };
-  if (aboutThisMail && isGivenUp(item, trying, store)) {
-    return { result: "dead", reason: `expired: ${reason}` };
-  }
-  return {
-    result: "retry",
-    reason,
-    afterMs: retryMs(attempts, store.random(1)[0]! / 256),
-    unreachable: outcome.stage === "connection",
-    deferred: isDeferral(outcome),
-    payload: { ...payload, refusals },
-  };
-}
-
-/**
- * Wait after the n-th attempt, up to a tenth shorter, so that attempts that failed together spread
- * out.
- */
-export function retryMs(attempts: number, share: number): number {
-  const fullMs = RETRY_MS[Math.min(Math.max(1, attempts), RETRY_MS.length) - 1]!;
-  return Math.round(fullMs * (1 - JITTER * share));
+function dropped(reason: string): AttemptOutcome<never> {
+  return { result: "dropped", reason };
 }

@@ -2,16 +2,14 @@
  * The digest as a mail: plain text and HTML, with one-click unsubscription (RFC 8058). It tells the
  * count and who wrote, never subjects or bodies (specification, section 6).
  */
-import MailComposer from "nodemailer/lib/mail-composer";
 import { html } from "hono/html";
-import { asciiPart } from "../../base/mailer/ascii_part.ts";
+import { composeTexts, type NoticeHeaders } from "../../base/notices/notice_mail.ts";
+import type { Html } from "../../base/pages/html.ts";
 
 /** How many senders are named; of the others the mail says only their number. */
 export const NAMED_SENDERS = 20;
 
-export interface Digest {
-  from: { name: string; address: string };
-  to: string;
+export interface Digest extends Omit<NoticeHeaders, "subject"> {
   /** {base_url}, without a trailing slash. */
   baseUrl: string;
   /** Of the agent whose messages wait. */
@@ -25,12 +23,6 @@ export interface Digest {
   /** Senders besides those named. */
   furtherSenders: number;
   unsubscribeToken: string;
-  /**
-   * Left of the @ of the Message-ID; the same at every attempt, so that a repetition can be
-   * recognised.
-   */
-  messageId: string;
-  atMs: number;
 }
 
 const urlOf = (baseUrl: string, path: string, token: string): string =>
@@ -38,26 +30,19 @@ const urlOf = (baseUrl: string, path: string, token: string): string =>
 
 /** The message (RFC 5322) as it is sent. */
 export async function composeDigest(digest: Digest): Promise<Uint8Array> {
-  const { from, to, baseUrl, unsubscribeToken, messageId, atMs } = digest;
+  const { baseUrl, unsubscribeToken } = digest;
   const url = urlOf(baseUrl, "/v1/notifications/unsubscribe", unsubscribeToken);
   const choicesUrl = urlOf(baseUrl, "/v1/notifications", unsubscribeToken);
-  const mail = new MailComposer({
-    from,
-    to: { name: "", address: to },
+  return await composeTexts({
+    ...digest,
     subject: unreadCount(digest),
-    date: new Date(atMs),
-    messageId: `<${messageId}@${from.address.split("@")[1]}>`,
-    text: { raw: asciiPart("text/plain", plainText(digest, url, choicesUrl)) },
-    html: { raw: asciiPart("text/html", await htmlText(digest, url, choicesUrl)) },
+    text: plainText(digest, url, choicesUrl),
+    html: { title: headline(digest), body: htmlText(digest, url, choicesUrl) },
     headers: {
-      "Auto-Submitted": "auto-generated",
       "List-Unsubscribe": { prepared: true, value: `<${url}>` },
       "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     },
-    disableFileAccess: true,
-    disableUrlAccess: true,
   });
-  return await mail.compile().build();
 }
 
 /** The subject contains no name that an agent chose, since anybody may name any address. */
@@ -92,21 +77,17 @@ function plainText(digest: Digest, unsubscribe: string, choices: string): string
   ].join("\n");
 }
 
-async function htmlText(digest: Digest, unsubscribe: string, choices: string): Promise<string> {
+function htmlText(digest: Digest, unsubscribe: string, choices: string): Html {
   const items = digest.senders.map(({ handle, wordName }) =>
     html`<li><b>@${handle}</b> (${wordName})</li>\n`
   );
   for (const line of furtherSenders(digest)) items.push(html`<li>${line}</li>\n`);
-  const title = headline(digest);
   // deno-fmt-ignore
-  const page = html`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head>
-<body><p>${title}, from:</p>
+  return html`<p>${headline(digest)}, from:</p>
 <ul>
 ${items}</ul>
 <p><a href="${digest.baseUrl}/">Inbox</a></p>
 <p><a href="${choices}">None at all to this address</a></p>
 <p><a href="${unsubscribe}">No more of these for this agent</a></p>
-</body></html>
 `;
-  return String(await page);
 }

@@ -1,7 +1,7 @@
 /** Records a digest and queues its mail, in one commit. */
-import { Buffer } from "node:buffer";
 import { inKey } from "../mailboxes/agent_mailboxes.ts";
 import { pollKey } from "../messages/inbox/poll_record.ts";
+import { newNotice, type NoticePayload } from "../../base/notices/notice_handler.ts";
 import { stageOutgoing } from "../../base/outgoing/outgoing_row.ts";
 import { domainTag } from "../../base/outgoing/recipient_domain.ts";
 import { EXPIRY_MARGIN_MS } from "../../base/storage/rows/store.ts";
@@ -12,20 +12,13 @@ import type { DigestServices, Subscribed } from "./wanted.ts";
 
 export const DIGEST_KIND = "digest";
 
-/**
- * What the outgoing queue keeps of a digest: whom it is for. The address and the content are read
- * when it is sent.
- */
-export interface DigestPayload {
-  v: 1;
+/** What the outgoing queue keeps of a digest: whom it is for. */
+export interface DigestPayload extends NoticePayload {
   agentId: number;
   /**
    * Id of the subscription it was queued for: an address that was cleared or changed gets nothing.
    */
   tokenHash: string;
-  messageId: string;
-  /** How often the next hop refused it permanently. */
-  refusals: number;
 }
 
 /** At most one digest waits for each agent. */
@@ -75,11 +68,9 @@ export async function queueDigest(
       kind: DIGEST_KIND,
       destination: domainTag(subscription.email),
       payload: {
-        v: 1,
+        ...newNotice(store.random),
         agentId,
         tokenHash: hashUnsubscribeToken(subscription.unsubscribeToken),
-        messageId: Buffer.from(store.random(16)).toString("hex"),
-        refusals: 0,
       } satisfies DigestPayload,
       dueMs: nowMs,
       livedMs: store.lived(),

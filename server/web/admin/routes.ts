@@ -6,7 +6,7 @@ import type { Log } from "../../base/log.ts";
 import { RelayError } from "../../base/errors.ts";
 import type { Identity } from "../../messaging/agents/agent_records.ts";
 import type { ClientAddresses } from "../../base/http/callers/client_address.ts";
-import { readForm } from "../../base/http/fields/form_body.ts";
+import { readForm, requireForm } from "../../base/http/fields/form_body.ts";
 import { choice, integer, readQuery } from "../../base/http/fields/query.ts";
 import { readBody } from "../../base/http/routes/read_body.ts";
 import type { HttpEnv, Route } from "../../base/http/routes/route.ts";
@@ -79,22 +79,25 @@ export function adminPageRoutes(services: AdminPageServices): Route[] {
   }
 
   /** A form that only a session may send, from the relay's own page. */
-  function action(
+  function action<Name extends string>(
     path: string,
-    handle: (c: Context<HttpEnv>, body: Uint8Array) => Promise<Response>,
+    names: readonly Name[],
+    handle: (form: Partial<Record<Name, string>>, c: Context<HttpEnv>) => Promise<Response>,
   ): Route {
     return route("POST", path, async (c, signedIn) => {
       requireOwnOrigin(c.req.raw.headers, baseUrl);
       if (!signedIn) throw signedOut();
+      if (names.length > 0) requireForm(c.req.raw, names);
       const body = await readBody(c);
       if (!isSignedIn(c)) throw signedOut(); // the session may have ended while the body came
-      return await handle(c, body);
+      return await handle(readForm(body, names), c);
     });
   }
 
   async function signIn(c: Context<HttpEnv>): Promise<Response> {
     const origin = requireOwnOrigin(c.req.raw.headers, baseUrl);
-    const { token } = readForm(await readBody(c), ["token"]);
+    requireForm(c.req.raw, ["token"]);
+    const { token = "" } = readForm(await readBody(c), ["token"]);
     // Looked at first: wrong tokens of others at the same address keep nobody out who has the right one.
     if (!isToken(token.trim(), adminToken!)) {
       if (now() - refusedLoggedMs >= LOG_EVERY_MS) {
@@ -124,7 +127,7 @@ export function adminPageRoutes(services: AdminPageServices): Route[] {
         signedIn ? await overviewPage(status) : await signInPage({ baseUrl, isWrong: false }),
       )),
     route("POST", "/admin/sign-in", (c) => signIn(c)),
-    action("/admin/sign-out", (c) => {
+    action("/admin/sign-out", [], (_, c) => {
       for (const sent of sentSessions(c.req.raw.headers)) sessions!.revoke(sent);
       const isSecure = !isPlainLoopback(requireOwnOrigin(c.req.raw.headers, baseUrl));
       return Promise.resolve(seeOther("/admin", { "Set-Cookie": endedCookie(isSecure) }));
@@ -135,22 +138,19 @@ export function adminPageRoutes(services: AdminPageServices): Route[] {
       const bans = await actions.bans.page(BANS_A_PAGE + 1, offset);
       return answerAdmin(await bansPage(bans, { offset, aPage: BANS_A_PAGE, done }));
     }),
-    action("/admin/ban", async (_, body) => {
-      const form = readForm(body, ["agent", "reason", "confirmed"]);
-      const reason = cleanLine("reason", form.reason, MAX_REASON);
-      const agent = await findAgent(form.agent);
+    action("/admin/ban", ["agent", "reason", "confirmed"], async (form) => {
+      const reason = cleanLine("reason", form.reason ?? "", MAX_REASON);
+      const agent = await findAgent(form.agent ?? "");
       if (form.confirmed !== "yes") return answerAdmin(await confirmBanPage(agent, reason));
       await actions.ban(agent, reason || null);
       return seeOther("/admin/bans?done=banned");
     }),
-    action("/admin/unban", async (_, body) => {
-      const { agent } = readForm(body, ["agent"]);
+    action("/admin/unban", ["agent"], async ({ agent = "" }) => {
       await actions.unban(await findAgent(agent));
       return seeOther("/admin/bans?done=unbanned");
     }),
-    action("/admin/purge", async (_, body) => {
-      const form = readForm(body, ["agent", "confirmed"]);
-      const agent = await findAgent(form.agent);
+    action("/admin/purge", ["agent", "confirmed"], async (form) => {
+      const agent = await findAgent(form.agent ?? "");
       if (form.confirmed !== "yes") return answerAdmin(await confirmPurgePage(agent));
       await actions.purge(agent);
       return seeOther("/admin/bans?done=purging");

@@ -1,6 +1,6 @@
 /** What a request to local mode asks for, of a program (JSON) or of the page's forms. */
 import { invalidJson } from "../../base/errors.ts";
-import { readForm } from "../../base/http/fields/form_body.ts";
+import { isForm, readForm } from "../../base/http/fields/form_body.ts";
 import { readObject } from "../../base/http/fields/json_body.ts";
 import { cleanLine } from "../../base/http/fields/text_fields.ts";
 import { isAddrSpec } from "./addr_spec.ts";
@@ -31,18 +31,20 @@ export interface RequestFields {
 }
 
 /**
- * @param type Content-Type; curl says of JSON too that it is a form's, whose first byte never is "{"
- * @param names of the form's fields
+ * @param request whose Content-Type curl makes a form's for JSON too; a form's first byte never is "{"
+ * @param names of the form's fields; absent ones are ""
  * @throws RelayError `invalid_json`
  */
 export function readFields(
+  request: Pick<Request, "headers">,
   body: Uint8Array,
-  type: string | null,
   names: readonly string[],
 ): RequestFields {
-  const isForm = /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type ?? "") &&
-    !/^\s*\{/.test(new TextDecoder().decode(body.subarray(0, 100)));
-  return { fields: isForm ? readForm(body, names) : readObject(body), isForm };
+  const isJson = /^\s*\{/.test(new TextDecoder().decode(body.subarray(0, 100)));
+  if (isJson || !isForm(request)) return { fields: readObject(body), isForm: false };
+  const form = readForm(body, names);
+  const fields = Object.fromEntries(names.map((name) => [name, form[name] ?? ""]));
+  return { fields, isForm: true };
 }
 
 /** @throws RelayError `invalid_json` */

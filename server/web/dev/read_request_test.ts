@@ -3,7 +3,11 @@ import { readAnswerRequest, readFields, readMailRequest } from "./read_request.t
 
 const FORM = "application/x-www-form-urlencoded";
 const read = (body: string, type: string | null) =>
-  readFields(new TextEncoder().encode(body), type, ["as", "text"]);
+  readFields(
+    { headers: new Headers(type === null ? {} : { "Content-Type": type }) },
+    new TextEncoder().encode(body),
+    ["as", "text"],
+  );
 
 Deno.test("readFields() reads JSON whatever it is said to be, and forms", () => {
   const json = { fields: { as: "reply" }, isForm: false };

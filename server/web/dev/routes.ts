@@ -71,7 +71,7 @@ export function localRoutes(services: LocalRouteServices): Route[] {
   }
 
   async function read(c: Context<HttpEnv>, names: readonly string[]): Promise<RequestFields> {
-    return readFields(await readBody(c), c.req.raw.headers.get("content-type"), names);
+    return readFields(c.req.raw, await readBody(c), names);
   }
 
   async function give(mail: MailToHandIn): Promise<HandedIn> {

@@ -198,7 +198,7 @@ stopTest(
   },
 );
 
-Deno.test("a digest that waits for its next hop is not sent after the stop", async () => {
+Deno.test("a digest is not sent after the stop, whether it waits for its next hop or for the word to begin", async () => {
   await using smtp = startScriptedSmtp();
   await using bench = await startDigestBench({ smtpPort: smtp.port });
   const bob = await bench.agent("bob", READER);
@@ -208,13 +208,20 @@ Deno.test("a digest that waits for its next hop is not sent after the stop", asy
   assert.equal(smtp.contents.length, 1);
   const [link] = /http:\S+unsubscribe\?token=[\w-]+/.exec(smtp.contents[0]!)!;
   const page = await press(link);
-  await bench.agent("carol", READER);
+  for (const handle of ["carol", "dave"]) await bench.agent(handle, READER);
   bench.relay.clock.advance(1_000);
   await bob.sent({ to: "carol", body: "hello" });
   smtp.script({ RCPT: { reply: "451 busy" } });
   await bench.sweep();
+  await bob.sent({ to: "dave", body: "hello" });
+  smtp.script({ DATA: "silence" });
+  const reached = smtp.reached("DATA");
+  const sweeping = bench.sweep();
+  await reached;
   await press(buttonOf(page, link));
   smtp.script({});
+  smtp.release("354 go on");
+  await sweeping;
   bench.relay.clock.advance(5 * 60_000);
   await bench.deliver();
   assert.equal(smtp.contents.length, 1);

@@ -72,9 +72,14 @@ export function choice<W extends string, T extends W | undefined>(
 /**
  * Values of the declared parameters; others are ignored.
  * @param rawQuery the query as it stands in the request, without `?`, percent-encoded, `+` for a space
+ * @param what they are, as errors call them
  * @throws RelayError invalid_json naming the parameter: repeated, badly encoded or badly formed
  */
-export function readQuery<P extends Parameters>(rawQuery: string, parameters: P): Values<P> {
+export function readQuery<P extends Parameters>(
+  rawQuery: string,
+  parameters: P,
+  what = "query parameter",
+): Values<P> {
   const values: Record<string, unknown> = {};
   for (const name in parameters) values[name] = parameters[name]!.absent;
   if (rawQuery === "") return values as Values<P>;
@@ -83,11 +88,11 @@ export function readQuery<P extends Parameters>(rawQuery: string, parameters: P)
     const equals = pair.indexOf("=");
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
     if (name === undefined || !Object.hasOwn(parameters, name)) continue;
-    if (seen.includes(name)) throw invalidJson(`query parameter ${name} is given more than once`);
+    if (seen.includes(name)) throw invalidJson(`${what} ${name} is given more than once`);
     seen.push(name);
     const value = decode(equals < 0 ? "" : pair.slice(equals + 1));
     if (value === undefined) {
-      throw invalidJson(`query parameter ${name} must be percent-encoded UTF-8`);
+      throw invalidJson(`${what} ${name} must be percent-encoded UTF-8`);
     }
     values[name] = parameters[name]!.read(value, name);
   }

@@ -9,6 +9,8 @@ import type { Blobs } from "../../../base/blobs/blobs.ts";
 import type { Limits } from "../../../base/config/limits.ts";
 import { givenUpAtMs } from "../../../base/outgoing/given_up_at.ts";
 import { isDeferral, type Mailer, type MailOutcome } from "../../../base/mailer/mailer.ts";
+import { handOver } from "../../../base/notices/hand_over.ts";
+import { longestWaitMs, retryWaitMs } from "../../../base/notices/retry_waits.ts";
 import type {
   AttemptOutcome,
   OutgoingHandler,
@@ -39,12 +41,7 @@ import {
   isWithoutAttempt,
   type RecipientEvent,
 } from "../../mailbox/statuses/recipient_status.ts";
-import {
-  LONGEST_WAIT_MS,
-  retryWaitMs,
-  TRIED_MS,
-  triedFromMs,
-} from "../../mailbox/statuses/retry_times.ts";
+import { MAIL_WAITS, TRIED_MS, triedFromMs } from "../../mailbox/statuses/retry_times.ts";
 
 /** Delivers to an inbox of this relay; what it stored once it may be given again. */
 export type DeliverInside = (mail: {
@@ -83,13 +80,6 @@ const FRESH_MS = 1_000;
 /** What an attempt says of itself to extraWrites(): the event, in the queue's words, and when it is given up. */
 type Note = RecipientEvent & { endsAtMs?: number };
 
-/** Thrown between 354 and the content: the mail is not wanted any more, or not now. */
-class Withdrawn extends Error {
-  constructor(readonly outcome: AttemptOutcome<MailPayload>) {
-    super("the mail was withdrawn");
-  }
-}
-
 /** What is read of a mail that is to be sent now. */
 interface Wanted {
   row: MessageRow;
@@ -112,7 +102,7 @@ function restOfDelivery(
   const { changes, mailboxes } = options;
   return {
     partiesOf,
-    longestPauseMs: LONGEST_WAIT_MS,
+    longestPauseMs: longestWaitMs(MAIL_WAITS),
     triedMs: TRIED_MS,
     attempt: (item) => attempt(options, item),
     async extraWrites({ payload, attempts, result, dueMs, note }, reads) {
@@ -148,7 +138,7 @@ async function attempt(
   const raw = await readRaw(blobs, row);
   const again = () => {
     const endsAtMs = endsAtOf(row, item, store);
-    const retryMs = retryWaitMs(item.attempts, store.random(1)[0]! / 256);
+    const retryMs = retryWaitMs(MAIL_WAITS, item.attempts, store);
     return { afterMs: Math.max(1, Math.min(retryMs, endsAtMs - store.now())), endsAtMs };
   };
   if (raw === null) {
@@ -162,22 +152,15 @@ async function attempt(
     const reply = await deliverInside({ from, to, raw });
     return afterwards(insideOutcome(reply), again());
   }
-  try {
-    const outcome = await mailer.send({ from, to, content: raw, use: "mail" }, {
-      signal: item.signal,
-      async beforeContent() {
-        if (store.now() - readMs > FRESH_MS) {
-          const current = await readWanted(options, item);
-          if ("result" in current) throw new Withdrawn(current);
-        }
-        await item.commitData();
-      },
-    });
-    return afterwards(outcome, again());
-  } catch (error) {
-    if (error instanceof Withdrawn) return error.outcome;
-    throw error;
-  }
+  const mail = { from, to, content: raw, use: "mail" } as const;
+  return await handOver(mailer, mail, item, {
+    async withdraw() {
+      if (store.now() - readMs <= FRESH_MS) return null;
+      const current = await readWanted(options, item);
+      return "result" in current ? current : null;
+    },
+    settle: (outcome) => afterwards(outcome, again()),
+  });
 }
 
 /** The mail, if it is to be sent now; else what becomes of its row. */

@@ -1,5 +1,5 @@
 /** Stores a link, or a notice without one, and queues its mail, in one commit (docs/adr/0036). */
-import { Buffer } from "node:buffer";
+import { newNotice, type NoticePayload } from "../../../base/notices/notice_handler.ts";
 import { stageNewOutgoing } from "../../../base/outgoing/outgoing_row.ts";
 import { domainTag } from "../../../base/outgoing/recipient_domain.ts";
 import type { Transaction } from "../../../base/storage/commits/job.ts";
@@ -15,14 +15,9 @@ export type SignInServices = Pick<
   "store" | "records" | "commits" | "limits" | "lastUsed" | "clients" | "domain"
 >;
 
-/** What the outgoing queue keeps of a link's mail; address, token and words are made when it is sent. */
-export interface LinkMailPayload {
-  v: 1;
+/** What the outgoing queue keeps of a link's mail. */
+export interface LinkMailPayload extends NoticePayload {
   linkId: string;
-  /** Left of the @ of the Message-ID, the same at every attempt. */
-  messageId: string;
-  /** How often the next hop refused it permanently. */
-  refusals: number;
 }
 
 /**
@@ -39,8 +34,7 @@ export function stageLink<L extends LinkRecord>(
   const { nowMs: dueMs } = transaction;
   const made = { ...link, v: 1, expiresAtMs: dueMs + lifeMs } as L;
   transaction.putRecord(linkKey(linkId), made, lifeMs + EXPIRY_MARGIN_MS);
-  const messageId = Buffer.from(random(16)).toString("hex");
-  const payload: LinkMailPayload = { v: 1, linkId, messageId, refusals: 0 };
+  const payload: LinkMailPayload = { ...newNotice(random), linkId };
   const destination = domainTag(made.email);
   const id = `${LINK_MAIL_KIND}/${linkId}`;
   stageNewOutgoing(transaction, { id, kind: LINK_MAIL_KIND, destination, payload, dueMs });

@@ -4,14 +4,16 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
+import { RelayError } from "../../base/errors.ts";
+import { readQuery, text } from "../../base/http/fields/query.ts";
 
 export type LinkKind = "magic" | "claim" | "restore";
 
 /** Everything that a token may be for; a draft's is bound to one revision of it. */
 type TokenKind = LinkKind | "draft";
 
-const ID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
-const MAC_CHARACTERS = 43;
+/** A ULID, then 32 bytes. */
+const TOKEN = /^([0-7][0-9A-HJKMNP-TV-Z]{25})\.[A-Za-z0-9_-]{43}$/;
 
 /**
  * `<id>.<base64url HMAC-SHA-256 over kind NUL id NUL revision>`
@@ -26,8 +28,7 @@ export function linkToken(key: Uint8Array, kind: TokenKind, id: string, revision
 
 /** Whether text has the form of a token for an id. Reads no key. */
 export function isTokenOf(id: string, token: string): boolean {
-  return ID.test(id) && token.startsWith(`${id}.`) &&
-    token.length === id.length + 1 + MAC_CHARACTERS;
+  return TOKEN.exec(token)?.[1] === id;
 }
 
 /** Whether a token is the one for a revision of a draft, in the same time for each. */
@@ -50,9 +51,8 @@ export function openLinkToken(
   token: string,
   kinds: readonly LinkKind[],
 ): { kind: LinkKind; id: string } | null {
-  const dot = token.indexOf(".");
-  const id = token.slice(0, Math.max(0, dot));
-  if (!ID.test(id) || token.length !== id.length + 1 + MAC_CHARACTERS) return null;
+  const id = TOKEN.exec(token)?.[1];
+  if (id === undefined) return null;
   let found: LinkKind | null = null;
   for (const kind of kinds) {
     if (isSame(linkToken(key, kind, id), token)) found = kind;
@@ -64,4 +64,14 @@ export function openLinkToken(
 function isSame(own: string, given: string): boolean {
   const [one, other] = [Buffer.from(own), Buffer.from(given)];
   return one.length === other.length && timingSafeEqual(one, other);
+}
+
+/** `token` of a query; undefined where it names none, or is no query: no link has such a token. */
+export function tokenOf(query: string): string | undefined {
+  try {
+    return readQuery(query, { token: text() }).token;
+  } catch (error) {
+    if (error instanceof RelayError) return undefined;
+    throw error;
+  }
 }
