@@ -7,7 +7,6 @@ import { EXAMPLE_LIST_ENTRY } from "../../base/description/examples.ts";
 import { beforeId, integer as clampedInteger } from "../../base/description/schemas/queries.ts";
 import * as value from "../../base/description/schemas/values.ts";
 import { answerJson, JSON_HEADERS } from "../../base/http/answers/answer.ts";
-import type { ClientAddresses } from "../../base/http/callers/client_address.ts";
 import { answerWhole } from "../../base/http/answers/large_answer.ts";
 import { integer, readQuery, text } from "../../base/http/fields/query.ts";
 import { MAX_ID } from "../../base/max_id.ts";
