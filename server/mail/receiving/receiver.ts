@@ -12,7 +12,6 @@ import { base64urlnopad } from "@scure/base";
 import type { BlobRef } from "../../base/blobs/blobs.ts";
 import { type ErrorCode, RelayError, unavailable } from "../../base/errors.ts";
 import { sha256Of } from "../../base/slices/sha256_of.ts";
-import type { ClientAddresses } from "../../base/http/callers/client_address.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
 import { valueSizeBytes } from "../../base/storage/rows/stored_size.ts";
