@@ -641,6 +641,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
       ".": {},
       mail: {
         shows: [
+          "ask_dns.ts",
           "check_records.ts",
           "dkim_record.ts",
           "dns_message.ts",
