@@ -29,6 +29,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "gather_bytes.ts",
               "hash_in_slices.ts",
               "sha256_of.ts",
+              "slice_clock.ts",
               "sliced.ts",
               "step_budget.ts",
             ],
@@ -46,7 +47,13 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           workers: { shows: ["open_worker.ts"] },
           bounds: {
             imports: [".", "time"],
-            shows: ["bounded_map.ts", "rate_window.ts", "semaphore.ts", "wait_queue.ts"],
+            shows: [
+              "bounded_map.ts",
+              "kept_results.ts",
+              "rate_window.ts",
+              "semaphore.ts",
+              "wait_queue.ts",
+            ],
           },
           http: {
             imports: [".", "bounds", "slices", "time"],
@@ -644,7 +651,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           "ask_dns.ts",
           "check_records.ts",
           "dkim_record.ts",
-          "dns_message.ts",
           "domain_name.ts",
           "domain_records.ts",
           "ip_range.ts",
