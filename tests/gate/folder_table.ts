@@ -26,7 +26,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           files: { shows: ["flush_folder.ts", "secret_file.ts"] },
           slices: {
             shows: [
-              "gather_bytes.ts",
               "hash_in_slices.ts",
               "sha256_of.ts",
               "slice_clock.ts",
