@@ -73,14 +73,11 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               },
               bodies: { shows: ["body_pools.ts", "body_reader.ts"] },
               fields: {
-                imports: ["answers"],
                 shows: [
                   "bounded_page.ts",
                   "cursors.ts",
                   "form_body.ts",
                   "json_body.ts",
-                  "list_page.ts",
-                  "page_limit.ts",
                   "query.ts",
                   "read_time.ts",
                   "text_fields.ts",
@@ -553,6 +550,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             inside: {
               rows: {
                 shows: [
+                  "encode_page.ts",
                   "message_row.ts",
                   "purge_record.ts",
                   "recent_messages.ts",
