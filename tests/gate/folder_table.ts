@@ -26,9 +26,9 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           files: { shows: ["flush_folder.ts", "secret_file.ts"] },
           slices: {
             shows: [
-              "gather_bytes.ts",
               "hash_in_slices.ts",
               "sha256_of.ts",
+              "slice_clock.ts",
               "sliced.ts",
               "step_budget.ts",
             ],
@@ -45,7 +45,13 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           },
           bounds: {
             imports: [".", "time"],
-            shows: ["bounded_map.ts", "rate_window.ts", "semaphore.ts", "wait_queue.ts"],
+            shows: [
+              "bounded_map.ts",
+              "kept_results.ts",
+              "rate_window.ts",
+              "semaphore.ts",
+              "wait_queue.ts",
+            ],
           },
           http: {
             imports: [".", "bounds", "slices", "time"],
@@ -66,14 +72,11 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               },
               bodies: { shows: ["body_pools.ts", "body_reader.ts"] },
               fields: {
-                imports: ["answers"],
                 shows: [
                   "bounded_page.ts",
                   "cursors.ts",
                   "form_body.ts",
                   "json_body.ts",
-                  "list_page.ts",
-                  "page_limit.ts",
                   "query.ts",
                   "read_time.ts",
                   "text_fields.ts",
@@ -555,6 +558,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             inside: {
               rows: {
                 shows: [
+                  "encode_page.ts",
                   "message_row.ts",
                   "purge_record.ts",
                   "recent_messages.ts",
@@ -649,9 +653,9 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
       ".": {},
       mail: {
         shows: [
+          "ask_dns.ts",
           "check_records.ts",
           "dkim_record.ts",
-          "dns_message.ts",
           "domain_name.ts",
           "domain_records.ts",
           "ip_range.ts",

@@ -47,7 +47,7 @@ export function startAuthRig(
   const losses: unknown[] = [];
   const onFailure = (failure: unknown) => void losses.push(failure);
   const checker = new AuthChecker({
-    dns: createDnsClient({ servers: [dns.server], onFailure: () => {} }),
+    dns: createDnsClient([dns.server], () => {}),
     start: startAuthWorker,
     onLoss: onFailure,
     now: Date.now,

@@ -1,3 +1,4 @@
+import { askDns, type DnsAsked, type DnsServer } from "../mail/ask_dns.ts";
 import { DMARC_POLICIES, type DmarcPolicy, type FindingState } from "../mail/check_records.ts";
 import { parseDomainName } from "../mail/domain_name.ts";
 import {
@@ -9,8 +10,7 @@ import {
 } from "../mail/domain_records.ts";
 import { parseIpRange } from "../mail/ip_range.ts";
 import { dkimRecord, MIN_DKIM_KEY_BITS, readDkimKey } from "../node/dkim_key.ts";
-import type { DnsServer } from "../node/dns_exchange.ts";
-import { askDns, chooseDnsServers } from "./ask_dns.ts";
+import { chooseDnsServers } from "./choose_dns_servers.ts";
 import { ExitCode, InputError, UsageError } from "./failure.ts";
 import type { Host } from "./host.ts";
 import { printable } from "./printable.ts";
@@ -18,6 +18,8 @@ import { readWhole } from "./read_input.ts";
 import { defineVerb, flag, list, option, type Values } from "./verb.ts";
 
 const MAX_HOSTS = 20;
+/** How long one DNS server may take. */
+const SERVER_MS = 5_000;
 /** Of what DNS gives, which strangers may have written. */
 const MAX_SHOWN_CHARACTERS = 1_000;
 const MAX_SHOWN_RECORDS = 10;
@@ -114,16 +116,21 @@ const WITHOUT_KEY =
 
 /** @param servers null to ask nobody */
 async function lookAt(
-  host: Host,
+  { askDnsServer }: Host,
   plan: MailDomain,
   servers: readonly DnsServer[] | null,
 ): Promise<ShownRecord[]> {
+  const dns: DnsAsked = {
+    servers: servers ?? [],
+    exchange: (server, question) =>
+      askDnsServer(server, question, SERVER_MS).catch(() => ({ code: "ETIMEOUT" })),
+  };
   const records = domainRecords(plan).filter(({ values }) => servers !== null || values.length > 0);
   return await Promise.all(records.map(async (planned) => {
     const { record, name, types, values } = planned;
     const shown = { record, name, type: types.join(", "), values };
     if (servers === null) return { ...shown, state: null, why: null, published: null };
-    const answers = await Promise.all(types.map((type) => askDns(host, servers, name, type)));
+    const answers = await Promise.all(types.map((type) => askDns(dns, name, type)));
     return { ...shown, ...boundedAnswer(checkRecord(planned, answers)) };
   }));
 }

@@ -1,27 +1,14 @@
 import { getServers } from "node:dns";
 import { readFileSync } from "node:fs";
 import { connect, isIP } from "node:net";
+import type { DnsServer } from "../mail/ask_dns.ts";
 import { RESOLV_CONF, systemNameservers } from "../mail/resolv_conf.ts";
-
-/** Where a DNS server listens. */
-export interface DnsServer {
-  /** An IP address. */
-  readonly host: string;
-  readonly port: number;
-}
 
 /** What of a platform asks DNS. */
 export interface DnsNetwork {
   /** The servers of the system, at most three; none where it does not tell. */
   systemDnsServers(): readonly DnsServer[];
-  /**
-   * Sends one question over a TCP connection of its own (RFC 7766).
-   *
-   * @param question a DNS message, at most 65,535 bytes
-   * @returns the answer's bytes
-   * @throws Error where none came within the time
-   */
-  askDnsServer(server: DnsServer, question: Uint8Array, timeoutMs: number): Promise<Uint8Array>;
+  askDnsServer: typeof askDnsServer;
 }
 
 const DNS_PORT = 53;
@@ -54,34 +41,63 @@ function serversOfRuntime(): string[] {
   }
 }
 
+/** No answer came within the time, or nobody waits for it any more. */
+export class LateError extends Error {
+  override readonly name = "LateError";
+}
+
+/**
+ * Sends one question over a TCP connection of its own (RFC 7766): no answer can be forged from beside the path.
+ *
+ * @param question a DNS message, at most 65,535 bytes
+ * @param signal ends it early
+ * @returns the answer's bytes
+ * @throws {LateError} where none came within the time
+ * @throws Error where the server cannot be reached, or closes the connection
+ */
 function askDnsServer(
   { host, port }: DnsServer,
   question: Uint8Array,
   timeoutMs: number,
+  signal?: AbortSignal,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    let taken: Uint8Array = new Uint8Array();
+    const late = () => fail(new LateError("a DNS server did not answer in time"));
+    if (signal?.aborted) return reject(new LateError("nobody waits for the DNS server"));
     const socket = connect({ host, port });
-    const timer = setTimeout(() => fail("did not answer in time"), timeoutMs);
+    const timer = setTimeout(late, timeoutMs);
+    signal?.addEventListener("abort", late, { once: true });
     function end() {
       clearTimeout(timer);
+      signal?.removeEventListener("abort", late);
       socket.destroy();
     }
-    function fail(why: string) {
+    function fail(error: Error) {
       end();
-      reject(new Error(`the DNS server ${why}`));
+      reject(error);
     }
-    socket.on("error", () => fail("cannot be reached"));
-    socket.on("close", () => fail("closed the connection"));
+    socket.on("error", fail);
+    socket.on("close", () => fail(new Error("a DNS server closed the connection")));
     socket.on("connect", () => {
       socket.write(Uint8Array.from([question.length >> 8, question.length & 0xff, ...question]));
     });
+    let high: number | undefined;
+    let answer: Uint8Array | undefined;
+    let cameBytes = 0;
     socket.on("data", (chunk: Uint8Array) => {
-      taken = Uint8Array.from([...taken, ...chunk]);
-      const sizeBytes = taken.length < 2 ? Infinity : taken[0]! << 8 | taken[1]!;
-      if (taken.length < sizeBytes + 2) return;
+      let at = 0;
+      while (answer === undefined && at < chunk.length) {
+        const byte = chunk[at++]!;
+        if (high === undefined) high = byte;
+        else answer = new Uint8Array(high << 8 | byte);
+      }
+      if (answer === undefined) return;
+      const piece = chunk.subarray(at, at + answer.length - cameBytes);
+      answer.set(piece, cameBytes);
+      cameBytes += piece.length;
+      if (cameBytes < answer.length) return;
       end();
-      resolve(taken.subarray(2, sizeBytes + 2));
+      resolve(answer);
     });
   });
 }

@@ -33,17 +33,8 @@ export function admit(
   { limit, windowMs, bucketMs = BUCKET_MS }: WindowRule,
   weight = 1,
 ): { window: number[] } | { retryAfterMs: number } {
-  const recent: number[] = [];
-  for (let i = 0; i < window.length; i += 2) {
-    if (window[i]! <= nowMs + CLOCK_SKEW_MS) recent.push(window[i]!, window[i + 1]!);
-  }
-  const newest = recent.length > 0 ? recent[recent.length - 2]! : 0;
-  const atMs = Math.max(nowMs, newest);
-  let from = 0;
-  while (from < recent.length && recent[from]! <= atMs - windowMs) from += 2;
-  const live = recent.slice(from);
-  let count = 0;
-  for (let i = 1; i < live.length; i += 2) count += live[i]!;
+  const { live, newest, atMs } = within(window, nowMs, windowMs);
+  const count = sumOf(live);
   if (count + weight > limit) {
     // The event whose leaving makes room: the oldest, unless the limit was lowered meanwhile.
     let leaving = count + weight - limit;
@@ -65,4 +56,50 @@ export function admit(
     live[last + 1]! += weight;
   } else live.push(atMs, weight);
   return { window: live };
+}
+
+/**
+ * As admit().
+ * @param refuse makes the error for a full window, from the milliseconds until there is room
+ * @returns the new window
+ * @throws what `refuse` makes
+ */
+export function admitOrRefuse(
+  window: Window,
+  nowMs: number,
+  rule: WindowRule,
+  refuse: (retryAfterMs: number) => Error,
+  weight = 1,
+): number[] {
+  const admitted = admit(window, nowMs, rule, weight);
+  if ("window" in admitted) return admitted.window;
+  throw refuse(admitted.retryAfterMs);
+}
+
+/** What the events of a window count as that admit() would count now. */
+export function countIn(window: Window, nowMs: number, windowMs: number): number {
+  return sumOf(within(window, nowMs, windowMs).live);
+}
+
+/** Without what a clock counted that was ahead: it would shut somebody out until then. */
+function within(
+  window: Window,
+  nowMs: number,
+  windowMs: number,
+): { live: number[]; newest: number; atMs: number } {
+  const recent: number[] = [];
+  for (let i = 0; i < window.length; i += 2) {
+    if (window[i]! <= nowMs + CLOCK_SKEW_MS) recent.push(window[i]!, window[i + 1]!);
+  }
+  const newest = recent.length > 0 ? recent[recent.length - 2]! : 0;
+  const atMs = Math.max(nowMs, newest);
+  let from = 0;
+  while (from < recent.length && recent[from]! <= atMs - windowMs) from += 2;
+  return { live: recent.slice(from), newest, atMs };
+}
+
+function sumOf(window: Window): number {
+  let sum = 0;
+  for (let i = 1; i < window.length; i += 2) sum += window[i]!;
+  return sum;
 }

@@ -39,7 +39,10 @@ export function mayUse(
   return used[use] < (use === "mail" ? forMail(connections) : forNotices(connections));
 }
 
-/** Has each wait until it may use a connection; who waits longest comes first among those who may. */
+/**
+ * Has each wait until it may use a connection; who waits longest comes first among those who may. No
+ * Semaphore: who may depends on what the others hold.
+ */
 export class NextHopUses {
   readonly #used: Record<NextHopUse, number> = { link: 0, notice: 0, mail: 0 };
   readonly #queue = new WaitQueue<true, NextHopUse>();

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readQuery } from "../http/fields/query.ts";
-import { LIVE_PARAMETER, liveBar, liveHeaders } from "./live_bar.ts";
+import { LIVE, liveBar, liveHeaders } from "./live_bar.ts";
 
-const periodOf = (query: string) => readQuery(query, { live: LIVE_PARAMETER }).live;
+const periodOf = (query: string) => readQuery(query, { live: LIVE }).live;
 
 Deno.test("liveBar() leads to the page that loads itself anew, and from there back", async () => {
   const off = String(await liveBar("/network", periodOf("")));

@@ -1,11 +1,14 @@
 /** Pages of lists in the mail area: `{data, next_cursor}` (docs/api.md, "The mail area"). */
 import type { Context } from "hono";
-import { NO_STORE } from "../../base/http/answers/answer.ts";
+import { JSON_HEADERS, NO_STORE } from "../../base/http/answers/answer.ts";
+import { answerWhole } from "../../base/http/answers/large_answer.ts";
 import { type CursorContext, type CursorKey, Cursors } from "../../base/http/fields/cursors.ts";
-import { answerList, LIST_QUERY } from "../../base/http/fields/list_page.ts";
 import { readQuery } from "../../base/http/fields/query.ts";
 import type { HttpEnv } from "../../base/http/routes/route.ts";
 import type { MailSecret } from "./mail_secret.ts";
+import { PAGE_QUERY } from "./schemas.ts";
+
+const HEADERS = { ...JSON_HEADERS, ...NO_STORE };
 
 /** Where a page of a list begins, and cursors for where it ends. */
 export interface ListCursors {
@@ -42,10 +45,13 @@ export class ListPages {
    * @throws RelayError `invalid_json` for a cursor of another list
    */
   async read(c: Context<HttpEnv>, bound: PageBound): Promise<PageRequest> {
-    const { limit, cursor } = readQuery(c.get("query"), LIST_QUERY);
+    const { limit, cursor } = readQuery(c.get("query"), PAGE_QUERY);
     const cursors = await this.at(c.get("path"), bound, cursor);
-    const answerJson = (rows: readonly string[], last: CursorKey | null) =>
-      answerList(rows, last === null ? null : cursors.cursorAt(last), NO_STORE);
+    const answerJson = (rows: readonly string[], last: CursorKey | null) => {
+      const next = last === null ? null : cursors.cursorAt(last);
+      const body = `{"data":[${rows.join(",")}],"next_cursor":${JSON.stringify(next)}}`;
+      return answerWhole(body, { headers: HEADERS });
+    };
     return {
       ...cursors,
       limit,

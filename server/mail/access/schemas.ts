@@ -1,5 +1,7 @@
 /** Schemas that many routes of the mail area share. */
 import { z } from "@hono/zod-openapi";
+import { described, querySchema } from "../../base/description/schemas/queries.ts";
+import { integer, text } from "../../base/http/fields/query.ts";
 
 /** An id: its prefix and a ULID. */
 export const mailId = (prefix: string, what: string) =>
@@ -9,14 +11,21 @@ export const mailId = (prefix: string, what: string) =>
 export const newApiKey = () =>
   z.string().regex(/^rm_sk_[A-Za-z0-9_-]{43}$/).openapi({ description: "Shown this once." });
 
-export const PageQuery = z.object({
-  limit: z.string().regex(/^-?[0-9]{1,20}$/).optional().openapi({
-    description: "Rows a page: 1 to 100, 50 when absent; clamped.",
-  }),
-  cursor: z.string().optional().openapi({
-    description: "`next_cursor` of the page before, unchanged, for the same list.",
-  }),
-});
+export const PAGE_QUERY = {
+  limit: described(
+    integer(1, 100, 50),
+    z.string().regex(/^-?[0-9]{1,20}$/).optional().openapi({
+      description: "Rows a page: 1 to 100, 50 when absent; clamped.",
+    }),
+  ),
+  cursor: described(
+    text(),
+    z.string().optional().openapi({
+      description: "`next_cursor` of the page before, unchanged, for the same list.",
+    }),
+  ),
+};
+export const PageQuery = querySchema(PAGE_QUERY);
 
 /** `{data, next_cursor}` */
 export const pageOf = (row: z.ZodType) =>

@@ -6,11 +6,11 @@
 import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";
 import { rateLimited } from "../../base/errors.ts";
 import type { Limits } from "../../base/config/limits.ts";
-import { admit, type Window, type WindowRule } from "../../base/bounds/rate_window.ts";
+import { admitOrRefuse, type WindowRule } from "../../base/bounds/rate_window.ts";
 import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
 import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
 import { defineRecord } from "../../base/storage/commits/record_key.ts";
-import { EXPIRY_MARGIN_MS } from "../../base/storage/rows/store.ts";
+import { stageWindow, type WindowRecord } from "../../base/storage/commits/window_record.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 import { orgKey, type OrgRecord } from "../records/org_record.ts";
 import { fitsQuota, overQuota, storageKey, type StorageRecord } from "./storage_quota.ts";
@@ -23,13 +23,8 @@ export interface WrittenBlobsServices {
   now: () => number;
 }
 
-interface WrittenRecord {
-  v: 1;
-  window: Window;
-}
-
 /** ["mail-written", orgId, "bytes"]: what requests of an org wrote within the hour. */
-const writtenKey = defineRecord<WrittenRecord, [orgId: string, what: "bytes"]>(["mail-written"], 2);
+const writtenKey = defineRecord<WindowRecord, [orgId: string, what: "bytes"]>(["mail-written"], 2);
 
 /** A file takes a block of its disk at least. */
 const LEAST_BYTES = 4 * 1024;
@@ -69,28 +64,34 @@ export class WrittenBlobs {
     return await blobs.write([orgId, inboxId], sections);
   }
 
-  async #read(orgId: string): Promise<{ org: OrgRecord | null; written: WrittenRecord | null }> {
+  async #read(orgId: string): Promise<{ org: OrgRecord | null; written: WindowRecord | null }> {
     const { records } = this.services;
     return {
       org: await records.read<OrgRecord>(orgKey(orgId)),
-      written: await records.read<WrittenRecord>(writtenKey(orgId, "bytes")),
+      written: await records.read<WindowRecord>(writtenKey(orgId, "bytes")),
     };
   }
 
   #look(
-    { org, written }: { org: OrgRecord | null; written: WrittenRecord | null },
+    { org, written }: { org: OrgRecord | null; written: WindowRecord | null },
     bytes: number,
   ): void {
-    take(written, bytes, this.services.now(), this.#ruleOf(org));
+    const rule = this.#ruleOf(org);
+    admitOrRefuse(
+      written?.window ?? [],
+      this.services.now(),
+      rule,
+      refusalOf(rule),
+      weightOf(bytes),
+    );
   }
 
   /** A commit of its own: what is refused later, or dies with the process, has been counted. */
   async #count(orgId: string, bytes: number, rule: WindowRule): Promise<void> {
     const key = writtenKey(orgId, "bytes");
-    await this.services.commits.submit((transaction) => {
-      const window = take(transaction.record(key), bytes, transaction.nowMs, rule);
-      transaction.putRecord(key, { v: 1, window }, HOUR_MS + EXPIRY_MARGIN_MS);
-    });
+    await this.services.commits.submit((transaction) =>
+      stageWindow(transaction, key, rule, refusalOf(rule), weightOf(bytes))
+    );
   }
 
   #ruleOf(org: OrgRecord | null): WindowRule {
@@ -103,18 +104,10 @@ export class WrittenBlobs {
   }
 }
 
-/** @returns the window with so many bytes more @throws RelayError `rate_limited` */
-function take(
-  found: Pick<WrittenRecord, "window"> | null,
-  bytes: number,
-  nowMs: number,
-  rule: WindowRule,
-): Window {
-  const weight = Math.max(LEAST_BYTES, bytes);
-  const admitted = admit(found?.window ?? [], nowMs, rule, weight);
-  if ("window" in admitted) return admitted.window;
-  throw rateLimited(
-    `the messages and drafts that an org has the relay write take at most ${rule.limit} bytes an hour, those that were replaced too; wait, then send it again`,
-    admitted.retryAfterMs,
+const weightOf = (bytes: number) => Math.max(LEAST_BYTES, bytes);
+
+const refusalOf = ({ limit }: WindowRule) => (retryAfterMs: number) =>
+  rateLimited(
+    `the messages and drafts that an org has the relay write take at most ${limit} bytes an hour, those that were replaced too; wait, then send it again`,
+    retryAfterMs,
   );
-}

@@ -5,8 +5,8 @@
  * once more.
  */
 import { BoundedMap } from "../../base/bounds/bounded_map.ts";
-import { CLOCK_SKEW_MS } from "../../base/time/clock_skew.ts";
-import { admit, type Window } from "../../base/bounds/rate_window.ts";
+import { admit, countIn, type Window } from "../../base/bounds/rate_window.ts";
+import { Semaphore } from "../../base/bounds/semaphore.ts";
 import { HOUR_MS, MINUTE_MS } from "../../base/time/time_units.ts";
 
 const MAX_NAMES = 4_096;
@@ -14,7 +14,7 @@ const MAX_NAMES = 4_096;
 export class RefusalWindows {
   readonly #windows = new BoundedMap<string, Window>(MAX_NAMES);
   /** Messages that may still be refused or not. */
-  readonly #reserved = new Map<string, number>();
+  readonly #reserved = new Semaphore<string>({ permits: Infinity });
 
   /** @param now Unix milliseconds */
   constructor(private readonly now: () => number) {}
@@ -28,29 +28,16 @@ export class RefusalWindows {
 
   /** Of the last hour. */
   countOf(name: string): number {
-    const window = this.#windows.get(name) ?? [];
-    const nowMs = this.now();
-    let count = 0;
-    for (let i = 0; i < window.length; i += 2) {
-      const atMs = window[i]!;
-      // As admit() has it: what a clock counted that was ahead would shut somebody out until then.
-      if (atMs > nowMs - HOUR_MS && atMs <= nowMs + CLOCK_SKEW_MS) count += window[i + 1]!;
-    }
-    return count;
+    return countIn(this.#windows.get(name) ?? [], this.now(), HOUR_MS);
   }
 
   reservedOf(name: string): number {
-    return this.#reserved.get(name) ?? 0;
+    return this.#reserved.countOf(name);
   }
 
   /** Counts a message as if it were refused, until the function is called that this returns. */
   reserve(name: string): () => void {
-    this.#reserved.set(name, this.reservedOf(name) + 1);
-    return () => {
-      const left = this.reservedOf(name) - 1;
-      if (left > 0) this.#reserved.set(name, left);
-      else this.#reserved.delete(name);
-    };
+    return this.#reserved.tryTake(name)!;
   }
 
   /** Counts one more, unless the window is full. */

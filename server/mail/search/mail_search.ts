@@ -6,6 +6,7 @@ import type { Blobs } from "../../base/blobs/blobs.ts";
 import { unavailable } from "../../base/errors.ts";
 import { BoundedPage } from "../../base/http/fields/bounded_page.ts";
 import { Semaphore } from "../../base/bounds/semaphore.ts";
+import { SliceClock } from "../../base/slices/slice_clock.ts";
 import type { Rows } from "../../base/storage/rows/rows.ts";
 import { ulidTimeMs } from "../../base/storage/rows/ulid.ts";
 import { DAY_MS } from "../../base/time/time_units.ts";
@@ -19,7 +20,6 @@ import { newestMessages } from "./newest_messages.ts";
 import type { Term } from "./search_terms.ts";
 import { readWholeText } from "./read_whole_text.ts";
 import { type Span, TermMatcher } from "./term_matcher.ts";
-import { PacedSlices } from "./paced_slices.ts";
 
 export interface MailSearchServices {
   store: Rows;
@@ -83,6 +83,8 @@ export interface FoundPage<Row> {
 
 /** Messages whose texts are read together. */
 const TEXTS_AT_ONCE = 8;
+/** A search leaves others half of the main thread. */
+const SLICES = { sliceMs: 5, restMs: (workedMs: number) => Math.min(workedMs, 50) };
 /** Ids and times differ only where a clock went back. */
 const CLOCK_SLACK_MS = DAY_MS;
 
@@ -130,7 +132,7 @@ export class MailSearch {
     { make, ...bounds }: SearchPage<Row>,
   ): Promise<FoundPage<Row>> {
     const untilMs = this.#now() + this.#bounds.lookMs;
-    const slices = new PacedSlices(this.#now);
+    const slices = new SliceClock(this.#now, SLICES);
     const matcher = new TermMatcher(asked.terms);
     const page = new BoundedPage<Row>(bounds);
     let position: string | null = null;
@@ -186,7 +188,7 @@ export class MailSearch {
     matcher: TermMatcher,
     row: MessageRow,
     head: ShownHead | null,
-    slices: PacedSlices,
+    slices: SliceClock,
   ): Promise<Highlights | null> {
     matcher.begin();
     const take = async (text: string, enough: number): Promise<Span[]> => {
@@ -194,7 +196,7 @@ export class MailSearch {
       for (;;) {
         const step = steps.next();
         if (step.done === true) return step.value;
-        await slices.yield();
+        if (slices.isOver) await slices.next();
       }
     };
     const subject = row.subject ?? "";
@@ -203,7 +205,7 @@ export class MailSearch {
     const isCut = head?.shown === undefined
       ? head?.truncated === true
       : row.blob.sections[SHOWN] !== undefined;
-    await slices.yield();
+    if (slices.isOver) await slices.next();
     if (!isCut && !matcher.mayHold([subject, ...names, text])) return null;
     const inSubject = await take(subject, 1);
     for (const field of names) await take(field, 0);
@@ -216,7 +218,7 @@ export class MailSearch {
         inText = await take(text, MAX_FRAGMENTS);
       }
     }
-    await slices.yield();
+    if (slices.isOver) await slices.next();
     return matcher.hasAll
       ? highlightsOf({ subject, text }, { subject: inSubject, text: inText })
       : null;

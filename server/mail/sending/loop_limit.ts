@@ -1,7 +1,7 @@
 /** Cuts loops of two programs that answer each other (docs/mail.md). Pure. */
 import { rateLimited } from "../../base/errors.ts";
 import type { Automated } from "../reading/parsed/parsed_mail.ts";
-import { admit, type Window } from "../../base/bounds/rate_window.ts";
+import { admitOrRefuse, type Window } from "../../base/bounds/rate_window.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 
 const MESSAGES_PER_HOUR = 20;
@@ -23,11 +23,8 @@ export function refuseLoop({ ownAtMs, lastInbound }: ThreadTraffic, nowMs: numbe
   const isAutomated = lastInbound !== null && lastInbound !== "none";
   const limit = isAutomated ? ANSWERS_PER_HOUR : MESSAGES_PER_HOUR;
   const window: Window = ownAtMs.flatMap((atMs) => [atMs, 1]);
-  const admitted = admit(window, nowMs, { limit, windowMs: HOUR_MS });
-  if ("window" in admitted) return;
   const why = isAutomated ? " while the last message that came in was automated" : "";
-  throw rateLimited(
-    `an inbox may send at most ${limit} messages an hour in one thread${why}: two programs that answer each other would never end; wait, or write to a person in a new message`,
-    admitted.retryAfterMs,
-  );
+  const most =
+    `an inbox may send at most ${limit} messages an hour in one thread${why}: two programs that answer each other would never end; wait, or write to a person in a new message`;
+  admitOrRefuse(window, nowMs, { limit, windowMs: HOUR_MS }, (ms) => rateLimited(most, ms));
 }

@@ -7,7 +7,7 @@
 import type { BlobRef } from "../../base/blobs/blobs.ts";
 import { rateLimited, RelayError } from "../../base/errors.ts";
 import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
-import { admit, type Window } from "../../base/bounds/rate_window.ts";
+import { admitOrRefuse, type Window } from "../../base/bounds/rate_window.ts";
 import { valueSizeBytes } from "../../base/storage/rows/stored_size.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 import type { DkimKey } from "../composing/sign_dkim.ts";
@@ -162,12 +162,9 @@ export class Sender {
 
   #takeSend(mailbox: Mailbox, nowMs: number): Window {
     const limit = this.services.limits.mailSendsPerInboxPerHour;
-    const admitted = admit(mailbox.sent ?? [], nowMs, { limit, windowMs: HOUR_MS });
-    if ("window" in admitted) return admitted.window;
-    throw rateLimited(
-      `an inbox sends at most ${limit} messages an hour; wait and send again`,
-      admitted.retryAfterMs,
-    );
+    const most = `an inbox sends at most ${limit} messages an hour; wait and send again`;
+    const rule = { limit, windowMs: HOUR_MS };
+    return admitOrRefuse(mailbox.sent ?? [], nowMs, rule, (ms) => rateLimited(most, ms));
   }
 
   async #trafficOf({ orgId, inboxId, threadId }: MessageRow) {

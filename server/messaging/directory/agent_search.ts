@@ -2,7 +2,7 @@
  * What a client asks of the directory, by REST or by a tool, with one limit and one reading of
  * queries.
  */
-import { PAGE_LIMIT } from "../../base/http/fields/page_limit.ts";
+import { PAGE_LIMIT } from "../../base/description/schemas/queries.ts";
 import { agentListEntry } from "./listing.ts";
 import type { Directory } from "./directory.ts";
 import type { SearchLimit } from "./search_limit.ts";

@@ -4,50 +4,46 @@ import type { AgentCore } from "../agents/agent_core.ts";
 import { AGENT_FIELDS } from "../agents/schemas.ts";
 import { publicRoute } from "../../base/description/declaration.ts";
 import { EXAMPLE_LIST_ENTRY } from "../../base/description/examples.ts";
-import { beforeId, integer as clampedInteger } from "../../base/description/schemas/queries.ts";
+import {
+  beforeId,
+  described,
+  integer,
+  PAGE_LIMIT,
+  querySchema,
+} from "../../base/description/schemas/queries.ts";
 import * as value from "../../base/description/schemas/values.ts";
 import { answerJson, JSON_HEADERS } from "../../base/http/answers/answer.ts";
 import { answerWhole } from "../../base/http/answers/large_answer.ts";
-import { integer, readQuery, text } from "../../base/http/fields/query.ts";
-import { MAX_ID } from "../../base/max_id.ts";
-import { PAGE_LIMIT } from "../../base/http/fields/page_limit.ts";
+import { readQuery, text } from "../../base/http/fields/query.ts";
 import { type AgentSearch, clamp, SEARCH_LIMIT } from "./agent_search.ts";
 import { readSearchQuery } from "./search_query.ts";
 
-const MAX_OFFSET = 10_000;
+/** How far a search can be paged. */
+export const MAX_OFFSET = 10_000;
 
-const QUERY = {
-  q: text(),
-  tags: text(),
-  limit: integer(1, PAGE_LIMIT.max, undefined),
-  before_id: integer(1, MAX_ID, undefined),
-  offset: integer(0, MAX_OFFSET, 0),
-};
+const Q = z.string().refine((text) => [...text.trim().replace(/^@/, "")].length <= 200).optional()
+  .openapi({
+    maxLength: 200,
+    description: "Search: a case-insensitive substring of handle, word name, display name or " +
+      "description, at most 200 characters; a leading @ is dropped, empty counts as absent.",
+  });
+const Tags = z.string().refine(areTags).optional().openapi({
+  pattern: "^( *[A-Za-z0-9-]{1,32} *(, *[A-Za-z0-9-]{1,32} *){0,9})?$",
+  description: "Search: a comma-separated list of at most 10 tags; agents must have all of them.",
+  examples: ["weather,translation"],
+});
 
-export const DirectoryQuery = z.object({
-  q: z.string().refine((text) => [...text.trim().replace(/^@/, "")].length <= 200).optional()
-    .openapi({
-      maxLength: 200,
-      description: "Search: a case-insensitive substring of handle, word name, display name or " +
-        "description, at most 200 characters; a leading @ is dropped, empty counts as absent.",
-    }),
-  tags: z.string().refine(areTags).optional().openapi({
-    pattern: "^( *[A-Za-z0-9-]{1,32} *(, *[A-Za-z0-9-]{1,32} *){0,9})?$",
-    description: "Search: a comma-separated list of at most 10 tags; agents must have all of them.",
-    examples: ["weather,translation"],
-  }),
-  limit: clampedInteger(
+export const DIRECTORY_QUERY = {
+  q: described(text(), Q),
+  tags: described(text(), Tags),
+  limit: integer(
     "How many agents to give at most: 50 unless given when browsing (up to 200), 20 " +
       "when searching (up to 100).",
     { min: 1, max: PAGE_LIMIT.max },
   ),
   before_id: beforeId("agents (browse)"),
-  offset: clampedInteger("How many agents of the search to skip.", {
-    min: 0,
-    max: MAX_OFFSET,
-    absent: 0,
-  }),
-});
+  offset: integer("How many agents of the search to skip.", { min: 0, max: MAX_OFFSET, absent: 0 }),
+};
 
 function areTags(text: string): boolean {
   const tags = text.split(",").map((tag) => tag.trim()).filter((tag) => tag !== "");
@@ -75,7 +71,7 @@ const listAgents = publicRoute({
       "recently active; page with `offset`. At most " +
       `${limits.searchesPerIpPerMinute} searches per client address a minute; browsing is free.` +
       '\n\nNothing found is `{"agents": []}`. Profiles are self-reported and unverified.',
-    query: DirectoryQuery,
+    query: querySchema(DIRECTORY_QUERY),
     answers: {
       200: {
         description: "Agents, in the order of the mode.",
@@ -89,7 +85,7 @@ const listAgents = publicRoute({
   }),
   handle({ agentSearch, clients }: AgentCore & { agentSearch: AgentSearch }) {
     return async (c) => {
-      const { q, tags, limit, before_id, offset } = readQuery(c.get("query"), QUERY);
+      const { q, tags, limit, before_id, offset } = readQuery(c.get("query"), DIRECTORY_QUERY);
       const query = readSearchQuery(q, tags?.split(",") ?? []);
       if (query === null) {
         return answerJson({ agents: await agentSearch.browse(limit, before_id) });

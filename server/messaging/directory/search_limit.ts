@@ -5,7 +5,7 @@
  */
 import type { AgentCore } from "../agents/agent_core.ts";
 import { rateLimited, type RelayError } from "../../base/errors.ts";
-import { admit, type Window, type WindowRule } from "../../base/bounds/rate_window.ts";
+import { admitOrRefuse, type Window, type WindowRule } from "../../base/bounds/rate_window.ts";
 import { BoundedMap } from "../../base/bounds/bounded_map.ts";
 import {
   stageWindow,
@@ -49,9 +49,7 @@ export class SearchLimit {
   }
 
   #admit(window: Window = []): Window {
-    const admitted = admit(window, this.core.store.now(), this.#rule);
-    if ("window" in admitted) return admitted.window;
-    throw this.#refusal(admitted.retryAfterMs);
+    return admitOrRefuse(window, this.core.store.now(), this.#rule, this.#refusal);
   }
 
   get #rule(): WindowRule {

@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { agentRoute } from "../agents/agent_route.ts";
+import { querySchema } from "../../base/description/schemas/queries.ts";
 import type { AgentCore } from "../agents/agent_core.ts";
 import {
   EXAMPLE_EMPTY_PAGE,
@@ -13,16 +14,15 @@ import { RelayError } from "../../base/errors.ts";
 import { JSON_HEADERS, NO_STORE } from "../../base/http/answers/answer.ts";
 import { whenReady } from "../../base/http/callers/when_ready.ts";
 import { answerWhole } from "../../base/http/answers/large_answer.ts";
-import { pageLimit } from "../../base/http/fields/page_limit.ts";
-import { flag, integer, readQuery } from "../../base/http/fields/query.ts";
+import { readQuery } from "../../base/http/fields/query.ts";
 import type { HttpEnv } from "../../base/http/routes/route.ts";
 import { MAX_ID } from "../../base/max_id.ts";
-import { type Inbox, MAX_WAIT_S } from "./inbox/inbox.ts";
-import { encodePage } from "./inbox/inbox_reader.ts";
+import type { Inbox } from "./inbox/inbox.ts";
+import { encodePage } from "./rows/encode_page.ts";
 import type { PageBudget } from "./inbox/page_budget.ts";
 import { readOutbox } from "./outbox/outbox_page.ts";
 import type { StoredMessages } from "./rows/stored_messages.ts";
-import { InboxPage, InboxQuery, OutboxPage, OutboxQuery, SignedRequest } from "./schemas.ts";
+import { INBOX_QUERY, InboxPage, OUTBOX_QUERY, OutboxPage, SignedRequest } from "./schemas.ts";
 import { sendMessage } from "./send_route.ts";
 
 export interface ReadServices extends AgentCore {
@@ -33,12 +33,6 @@ export interface ReadServices extends AgentCore {
 
 // A mailbox is its owner's: signature headers do not keep a cache between from mixing agents up.
 const PAGE_HEADERS = { ...JSON_HEADERS, ...NO_STORE };
-
-const PAGE_QUERY = {
-  since_id: integer(0, MAX_ID, 0),
-  limit: pageLimit(),
-};
-const INBOX_QUERY = { ...PAGE_QUERY, unread: flag(), wait: integer(0, MAX_WAIT_S, 0) };
 
 const readInbox = agentRoute({
   method: "GET",
@@ -61,7 +55,7 @@ const readInbox = agentRoute({
       `\`content_hash\` with the hash of the body, and bind the body to the signature by ` +
       `\`/v1/messages/{id}/signed-request\`: believe sender and body only when all steps of ` +
       `*Binding a body*, at the top of this description, hold.`,
-    query: InboxQuery,
+    query: querySchema(INBOX_QUERY),
     answers: {
       200: {
         description: "A page, full unless the end or its bytes are reached.",
@@ -109,7 +103,7 @@ const readOwnOutbox = agentRoute({
       `ascending by id, with \`delivered_at\`: null until the recipient first fetched the message. ` +
       `Page with \`since_id\` as in the inbox; to see a stamp appear, ask again with the ` +
       `since_id before that message. No poll floor. A page ends by bytes as the inbox does.`,
-    query: OutboxQuery,
+    query: querySchema(OUTBOX_QUERY),
     answers: {
       200: {
         description: "A page, full unless the end or its bytes are reached.",
@@ -121,7 +115,7 @@ const readOwnOutbox = agentRoute({
   handle: (services: ReadServices) => {
     const { pages, limits: { pageBytes } } = services;
     return async (c, { agent }) => {
-      const { since_id, limit } = readQuery(c.get("query"), PAGE_QUERY);
+      const { since_id, limit } = readQuery(c.get("query"), OUTBOX_QUERY);
       if (c.get("head")) return new Response(null, { headers: PAGE_HEADERS });
       const reservation = await pages.begin(agent.id);
       c.set("reservation", reservation);

@@ -1,37 +1,43 @@
 /** Messages as requests and answers have them (specification, 2.5, 2.6 and 4.3). */
 import { z } from "@hono/zod-openapi";
-import { integer, limit } from "../../base/description/schemas/queries.ts";
+import { described, integer, limit } from "../../base/description/schemas/queries.ts";
 import * as value from "../../base/description/schemas/values.ts";
+import { flag } from "../../base/http/fields/query.ts";
 import { MAX_ID } from "../../base/max_id.ts";
+import { MAX_WAIT_S } from "./inbox/inbox.ts";
 
 export const contentType = z.enum(["text", "json"]);
 
 /** Any JSON, null included, but never absent. */
 export const body = (what: string) => z.unknown().nonoptional().openapi({ description: what });
 
-const sinceId = integer("Only messages with greater ids: last_id of the last answer.", {
-  min: 0,
-  max: MAX_ID,
-  absent: 0,
+export const OUTBOX_QUERY = {
+  since_id: integer("Only messages with greater ids: last_id of the last answer.", {
+    min: 0,
+    max: MAX_ID,
+    absent: 0,
+  }),
+  limit: limit("messages"),
+};
+
+const Unread = z.enum(["true", "false"]).optional().openapi({
+  type: "boolean",
+  enum: undefined,
+  default: false,
+  "x-addition": true,
+  description: "True: only messages that no answer has shown yet. An answer that is lost on the " +
+    "way is not shown again by it; the cursor since_id is the safe way.",
 });
 
-export const OutboxQuery = z.object({ since_id: sinceId, limit: limit("messages") });
-
-export const InboxQuery = OutboxQuery.extend({
-  unread: z.enum(["true", "false"]).optional().openapi({
-    type: "boolean",
-    enum: undefined,
-    default: false,
-    "x-addition": true,
-    description:
-      "True: only messages that no answer has shown yet. An answer that is lost on the " +
-      "way is not shown again by it; the cursor since_id is the safe way.",
-  }),
+export const INBOX_QUERY = {
+  ...OUTBOX_QUERY,
+  unread: described(flag(), Unread),
   wait: integer(
     "Seconds to wait for a message when there is none. The answer comes as soon as one arrives.",
-    { min: 0, max: 25, absent: 0 },
-  ).openapi({ "x-addition": true }),
-});
+    { min: 0, max: MAX_WAIT_S, absent: 0 },
+    { "x-addition": true },
+  ),
+};
 
 const InboxMessage = z.object({
   id: value.id("Ascending; pass the last one as since_id."),

@@ -2,13 +2,11 @@
 import { z } from "@hono/zod-openapi";
 import { publicRoute } from "../../base/description/declaration.ts";
 import { EXAMPLE_FEED, EXAMPLE_LEADERBOARD } from "../../base/description/examples.ts";
-import { beforeId, limit as limitOf } from "../../base/description/schemas/queries.ts";
+import { beforeId, limit, querySchema } from "../../base/description/schemas/queries.ts";
 import * as value from "../../base/description/schemas/values.ts";
 import { answerJson } from "../../base/http/answers/answer.ts";
-import { integer, readQuery } from "../../base/http/fields/query.ts";
+import { readQuery } from "../../base/http/fields/query.ts";
 import { timestamp } from "../../base/time/timestamp.ts";
-import { MAX_ID } from "../../base/max_id.ts";
-import { pageLimit } from "../../base/http/fields/page_limit.ts";
 import { WINDOW_MINUTES } from "./counted.ts";
 import { MAX_LEADERS } from "./leaderboard.ts";
 import type { NetworkFigures } from "./network_figures.ts";
@@ -51,12 +49,7 @@ const readStats = publicRoute({
   },
 });
 
-const FEED_QUERY = { limit: pageLimit(), before_id: integer(1, MAX_ID, undefined) };
-
-export const FeedQuery = z.object({
-  limit: limitOf("events"),
-  before_id: beforeId("events"),
-});
+export const FEED_QUERY = { limit: limit("events"), before_id: beforeId("events") };
 
 const FeedEvent = z.object({
   id: value.id("The message's id."),
@@ -76,7 +69,7 @@ const readFeed = publicRoute({
   words: {
     description: "One event a retained message, newest first: handles and time, never subjects, " +
       `bodies, hashes or keys. ${EXCLUDED} For older events pass the lowest id as \`before_id\`.`,
-    query: FeedQuery,
+    query: querySchema(FEED_QUERY),
     answers: {
       200: {
         description: "A page, full unless the end is reached.",
@@ -103,8 +96,7 @@ const readFeed = publicRoute({
 });
 
 const MINUTES_A_DAY = 24 * 60;
-const LEADERS_LIMIT = { default: 20, max: MAX_LEADERS };
-const LEADERBOARD_QUERY = { limit: pageLimit(LEADERS_LIMIT) };
+const LEADERBOARD_QUERY = { limit: limit("agents", { default: 20, max: MAX_LEADERS }) };
 
 const LeaderboardEntry = z.object({
   handle: value.handle("The sender."),
@@ -127,7 +119,7 @@ const readLeaderboard = publicRoute({
     description:
       "Senders by counted messages of the trailing 7 days, most first, ties by handle. " +
       EXCLUDED,
-    query: z.object({ limit: limitOf("agents", LEADERS_LIMIT) }),
+    query: querySchema(LEADERBOARD_QUERY),
     answers: {
       200: {
         description: "The ranking.",

@@ -1,15 +1,11 @@
 /** What the operator may do: ban, unban (specification, 4.5), list the bans, purge. */
 import { z } from "@hono/zod-openapi";
 import { EXAMPLE_PROFILE } from "../../base/description/examples.ts";
-import {
-  integer as integerParameter,
-  limit as limitParameter,
-} from "../../base/description/schemas/queries.ts";
+import { integer, limit, querySchema } from "../../base/description/schemas/queries.ts";
 import { banReason } from "../../base/description/schemas/text_rules.ts";
 import { address, handle, time } from "../../base/description/schemas/values.ts";
 import { answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
-import { pageLimit } from "../../base/http/fields/page_limit.ts";
-import { integer, readQuery } from "../../base/http/fields/query.ts";
+import { readQuery } from "../../base/http/fields/query.ts";
 import { timestamp } from "../../base/time/timestamp.ts";
 import { findByKey, findNamed, isAddress, readReason } from "./admin_request.ts";
 import { adminRoute } from "./admin_route.ts";
@@ -63,11 +59,10 @@ const Purging = z.object({
 /** A plain boolean: of an enum of true alone some generators make a class that refuses true. */
 const Ok = z.object({ ok: z.boolean() }).openapi("Ok");
 
-const BansQuery = z.object({
-  limit: limitParameter("bans"),
-  offset: integerParameter("How many bans to skip.", { min: 0, max: 10_000, absent: 0 }),
-});
-const BANS_QUERY = { limit: pageLimit(), offset: integer(0, 10_000, 0) };
+const BANS_QUERY = {
+  limit: limit("bans"),
+  offset: integer("How many bans to skip.", { min: 0, max: 10_000, absent: 0 }),
+};
 
 const EXAMPLE = { pubkey: EXAMPLE_PROFILE.address };
 const NAMED_ERRORS = {
@@ -139,7 +134,7 @@ const listBans = adminRoute({
   words: {
     description: "Who is banned, newest first, page by page. Bans from before this list was kept " +
       "come last, without reason and time.",
-    query: BansQuery,
+    query: querySchema(BANS_QUERY),
     answers: {
       200: {
         description: "A page of the bans.",

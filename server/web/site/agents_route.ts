@@ -3,16 +3,16 @@ import type { Context } from "hono";
 import type { AgentListEntry } from "../../messaging/directory/agent_search.ts";
 import { readSearchQuery, type SearchQuery } from "../../messaging/directory/search_query.ts";
 import { fixedAnswers } from "../../base/description/fixed_answers.ts";
-import { DirectoryQuery } from "../../messaging/directory/routes.ts";
+import { querySchema } from "../../base/description/schemas/queries.ts";
+import { DIRECTORY_QUERY, MAX_OFFSET } from "../../messaging/directory/routes.ts";
 import { RelayError } from "../../base/errors.ts";
 import { refusalHeaders } from "../../base/http/answers/answer.ts";
 import { answerFixed, fixContent } from "../../base/http/answers/fixed_content.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
-import { integer, readQuery, text } from "../../base/http/fields/query.ts";
+import { readQuery } from "../../base/http/fields/query.ts";
 import type { HttpEnv } from "../../base/http/routes/route.ts";
-import { MAX_ID } from "../../base/max_id.ts";
 import { answerPage, FIXED_PAGE_HEADERS } from "../../base/pages/answer_page.ts";
-import { LIVE_PARAMETER, liveHeaders, LiveParameter } from "../../base/pages/live_bar.ts";
+import { LIVE, liveHeaders } from "../../base/pages/live_bar.ts";
 import { PAGE, pageRoute } from "../../base/pages/page_route.ts";
 import { sentenceOf } from "../../base/pages/sentence.ts";
 import { type AgentsFacts, agentsPage, refusedSearchPage } from "./agents_page.ts";
@@ -20,14 +20,8 @@ import type { SearchWords } from "./search_form.ts";
 import type { SiteServices } from "./site_services.ts";
 
 const HTML = "text/html; charset=utf-8";
-const MAX_OFFSET = 10_000;
-const QUERY = {
-  q: text(),
-  tags: text(),
-  before_id: integer(1, MAX_ID, undefined),
-  offset: integer(0, MAX_OFFSET, 0),
-  live: LIVE_PARAMETER,
-};
+const { limit: _, ...WITHOUT_LIMIT } = DIRECTORY_QUERY;
+const QUERY = { ...WITHOUT_LIMIT, live: LIVE };
 const AGENTS = 50;
 
 export const readAgentsPage = pageRoute({
@@ -37,7 +31,7 @@ export const readAgentsPage = pageRoute({
   words: ({ limits }) => ({
     description: "All agents, newest first, or those that match a search, 50 a page. A search " +
       "counts as one of `GET /v1/agents`.",
-    query: DirectoryQuery.omit({ limit: true }).extend({ live: LiveParameter }),
+    query: querySchema(QUERY),
     answers: fixedAnswers("The page.", PAGE),
     errors: {
       rate_limited:

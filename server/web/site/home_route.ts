@@ -12,7 +12,7 @@ import {
 import { namesHtml } from "../../base/http/answers/names_html.ts";
 import { readQuery } from "../../base/http/fields/query.ts";
 import { FIXED_PAGE_HEADERS } from "../../base/pages/answer_page.ts";
-import { LIVE_PARAMETER, liveHeaders } from "../../base/pages/live_bar.ts";
+import { LIVE, liveHeaders } from "../../base/pages/live_bar.ts";
 import { PAGE } from "../../base/pages/page_route.ts";
 import { RELAY_NAME } from "../../base/pages/relay_name.ts";
 import { VERSION } from "../../base/version.ts";
@@ -86,7 +86,7 @@ export const readHome = publicRoute({
       );
     return async (c) => {
       if (!namesHtml(c.req.raw)) return answerFixed(c.req.raw, await (facts ??= fixFacts()));
-      const { live: period } = readQuery(c.get("query"), { live: LIVE_PARAMETER });
+      const { live: period } = readQuery(c.get("query"), { live: LIVE });
       const page = await pages.get(`/ ${period}`, async () => {
         const [totals, week, events] = await Promise.all([
           figures.totals(),

@@ -1,16 +1,16 @@
 /** GET /network: the public figures as a page. */
 import { fixedAnswers } from "../../base/description/fixed_answers.ts";
-import { FeedQuery } from "../../messaging/network/routes.ts";
+import { querySchema } from "../../base/description/schemas/queries.ts";
+import { FEED_QUERY } from "../../messaging/network/routes.ts";
 import { answerFixed } from "../../base/http/answers/fixed_content.ts";
-import { integer, readQuery } from "../../base/http/fields/query.ts";
-import { MAX_ID } from "../../base/max_id.ts";
+import { readQuery } from "../../base/http/fields/query.ts";
 import { FIXED_PAGE_HEADERS } from "../../base/pages/answer_page.ts";
-import { LIVE_PARAMETER, liveHeaders, LiveParameter } from "../../base/pages/live_bar.ts";
+import { LIVE, liveHeaders } from "../../base/pages/live_bar.ts";
 import { PAGE, pageRoute } from "../../base/pages/page_route.ts";
 import { networkPage, olderFeedPage } from "./network_page.ts";
 import type { SiteServices } from "./site_services.ts";
 
-const QUERY = { before_id: integer(1, MAX_ID, undefined), live: LIVE_PARAMETER };
+const QUERY = { before_id: FEED_QUERY.before_id, live: LIVE };
 const EVENTS = 50;
 const LEADERS = 20;
 
@@ -21,7 +21,7 @@ export const readNetworkPage = pageRoute({
   words: {
     description:
       "Totals, the last seven days, the leaderboard and the feed, for people. Up to a second old.",
-    query: FeedQuery.pick({ before_id: true }).extend({ live: LiveParameter }),
+    query: querySchema(QUERY),
     answers: fixedAnswers("The page.", PAGE),
   },
   handle({ figures, pages, furtherPages }: SiteServices) {

@@ -2,8 +2,7 @@
 import { startIntervalTicker, type StartTicker, TICK_MS } from "../../time/ticker.ts";
 import { BodyBudget } from "./body_budget.ts";
 import { BODY_POOLS, type BodyPoolName, type BodyPools, type RouteBody } from "./body_pools.ts";
-import { type BodyKeeping, RequestBody } from "./request_body.ts";
-import { BodyDrain, type UnreadBody } from "./body_drain.ts";
+import { type BodyPool, RequestBody } from "./request_body.ts";
 
 /** Reads the bodies of one process. */
 export interface BodyReader {
@@ -28,12 +27,6 @@ export interface BodyReaderOptions {
   pools?: BodyPools;
 }
 
-/** The bodies under way that share a budget and a time. */
-interface Pool extends BodyKeeping {
-  unfinished: Set<RequestBody>;
-  unfinishedShare: number;
-}
-
 /**
  * A reader whose deadlines share one ticker: a timer per request costs more than reading a small
  * body. The ticker runs from the first pending read to the first tick that finds none.
@@ -44,27 +37,16 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
   const rules = options.pools ?? BODY_POOLS;
   const pools = { messages: createPool("messages"), mail: createPool("mail") };
   const allPools = Object.values(pools);
-  const drain = new BodyDrain(now);
   let stopTicker: (() => void) | undefined;
 
-  function createPool(name: BodyPoolName): Pool {
-    const { bounds, allowedMs, unfinishedShare } = rules[name];
-    const unfinished = new Set<RequestBody>();
+  function createPool(name: BodyPoolName): BodyPool {
     return {
-      budget: new BodyBudget(now, bounds),
+      ...rules[name],
+      budget: new BodyBudget(now, rules[name].bounds),
       now,
-      allowedMs,
-      unfinished,
-      unfinishedShare,
-      watch(body: RequestBody) {
-        unfinished.add(body);
-        stopTicker ??= startTicker(tick);
-      },
-      unwatch: (body: RequestBody) => void unfinished.delete(body),
-      discard(rest: UnreadBody) {
-        drain.add(rest);
-        stopTicker ??= startTicker(tick);
-      },
+      unfinished: new Set(),
+      discarded: new Set(),
+      startTicking: () => void (stopTicker ??= startTicker(tick)),
     };
   }
 
@@ -72,8 +54,12 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
     const nowMs = now();
     for (const { unfinished } of allPools) for (const body of unfinished) body.expire(nowMs);
     dropStalled(allPools, nowMs);
-    drain.cutOff(nowMs);
-    if (drain.size === 0 && allPools.every(({ unfinished }) => unfinished.size === 0)) stop();
+    cutOff(nowMs);
+    if (allPools.every((pool) => pool.unfinished.size + pool.discarded.size === 0)) stop();
+  }
+
+  function cutOff(nowMs: number): void {
+    for (const { discarded } of allPools) for (const body of discarded) body.cutOff(nowMs);
   }
 
   function stop(): void {
@@ -86,7 +72,7 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
       new RequestBody(request, body.limitBytes, pools[body.pool], addressOf),
     close() {
       stop();
-      drain.cutOffAll();
+      cutOff(Infinity);
     },
   };
 }
@@ -95,7 +81,7 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
  * Drops bodies until the process has no more unfinished ones than all shares together: in each pool
  * over its share the slowest, and none below it.
  */
-function dropStalled(pools: readonly Pool[], nowMs: number): void {
+function dropStalled(pools: readonly BodyPool[], nowMs: number): void {
   let excess = pools.reduce((sum, pool) => sum + pool.unfinished.size - pool.unfinishedShare, 0);
   for (const { unfinished, unfinishedShare } of pools) {
     const count = Math.min(excess, unfinished.size - unfinishedShare);

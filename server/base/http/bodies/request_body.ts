@@ -1,22 +1,31 @@
-/** The body of one request: read whole within bounds, given up, and what becomes of its rest. */
+/**
+ * The body of one request: read whole within bounds, given up, and what becomes of its rest. If a
+ * connection is cut off while its client still writes, the answer may be lost. The rest of a body that
+ * was given up is therefore read and discarded for a while. Cutting it off then closes the connection,
+ * at once or with the next byte that comes. The runtime by itself would wait for the end of the body.
+ */
 import { invalidJson, RelayError } from "../../errors.ts";
 import type { BodyBudget, BudgetedBody } from "./body_budget.ts";
-import { gatherHeld, gatherLarge, gatherSmall } from "../../slices/gather_bytes.ts";
-import type { UnreadBody } from "./body_drain.ts";
+import type { BodyPoolRules } from "./body_pools.ts";
+import { gatherHeld, gatherLarge, gatherSmall } from "./gather_bytes.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What the bodies of one pool share. */
-export interface BodyKeeping {
+/** The bodies under way that share a budget and a time. */
+export interface BodyPool extends BodyPoolRules {
   budget: BodyBudget;
   now: () => number;
-  /** See BodyPoolRules. */
-  allowedMs(cameBytes: number): number;
-  /** Has expire() called once the body's time has passed, until the body is settled. */
-  watch(body: RequestBody): void;
-  unwatch(body: RequestBody): void;
-  /** Takes over what is left of a body that was given up. */
-  discard(rest: UnreadBody): void;
+  /** Bodies of which not all has come. */
+  unfinished: Set<RequestBody>;
+  /** Bodies given up whose rest is discarded. */
+  discarded: Set<RequestBody>;
+  /** Has expire() and cutOff() called about every second, until no body is in these sets. */
+  startTicking(): void;
+}
+
+interface UnreadBody {
+  read(): Promise<{ done: boolean }>;
+  cancel(): Promise<void>;
 }
 
 const EMPTY = new Uint8Array(0);
@@ -24,6 +33,8 @@ const EMPTY = new Uint8Array(0);
 const FAST_BYTES = 16 * 1024;
 /** Room for what nobody wants. */
 const SCRAP_BYTES = 8 * 1024;
+/** A client that goes on writing what is discarded is cut off after this time; one that stops, earlier. */
+const PATIENCE_MS = 15_000;
 
 export class RequestBody implements BudgetedBody {
   beganMs = 0;
@@ -32,11 +43,14 @@ export class RequestBody implements BudgetedBody {
   #reject: ((refusal: RelayError) => void) | undefined;
   /** Its answer was decided before its end: the connection cannot go on to another request. */
   #isGivenUp = false;
+  #discardedUntilMs = 0;
+  /** Whether something that is discarded came since the last look. */
+  #hasMoved = false;
 
   constructor(
     private readonly request: Request,
     private readonly limitBytes: number,
-    private readonly keeping: BodyKeeping,
+    private readonly pool: BodyPool,
     readonly addressOf: () => string,
   ) {}
 
@@ -58,19 +72,20 @@ export class RequestBody implements BudgetedBody {
     }
     const stream = this.request.body;
     if (stream === null) return Promise.resolve(EMPTY);
-    this.beganMs = this.keeping.now();
+    this.beganMs = this.pool.now();
     const accept = (bytes: number) => this.#accept(bytes);
     const gathering = this.#gather(stream, announcedBytes, accept);
     return new Promise((resolve, reject) => {
       this.#reject = reject;
-      this.keeping.watch(this);
+      this.pool.unfinished.add(this);
+      this.pool.startTicking();
       gathering.then((whole) => {
         if (whole === null || this.#isGivenUp) return;
-        this.keeping.unwatch(this);
-        this.keeping.budget.finish(this);
+        this.pool.unfinished.delete(this);
+        this.pool.budget.finish(this);
         resolve(whole);
       }, (error) => {
-        this.keeping.unwatch(this);
+        this.pool.unfinished.delete(this);
         reject(cutOff(error));
       });
     });
@@ -98,7 +113,7 @@ export class RequestBody implements BudgetedBody {
     if (this.#isGivenUp) return false;
     this.#cameBytes += bytes;
     if (this.#cameBytes > this.limitBytes) this.#giveUp(tooLarge(this.limitBytes, true));
-    else this.keeping.budget.grow(this, bytes);
+    else this.pool.budget.grow(this, bytes);
     return !this.#isGivenUp;
   }
 
@@ -108,7 +123,7 @@ export class RequestBody implements BudgetedBody {
   }
 
   expire(nowMs: number): void {
-    const allowedMs = this.keeping.allowedMs(this.#cameBytes);
+    const allowedMs = this.pool.allowedMs(this.#cameBytes);
     if (nowMs - this.beganMs < allowedMs) return;
     this.#giveUp(
       new RelayError(
@@ -131,8 +146,8 @@ export class RequestBody implements BudgetedBody {
 
   #giveUp(refusal: RelayError): void {
     this.#isGivenUp = true;
-    this.keeping.unwatch(this);
-    this.keeping.budget.release(this);
+    this.pool.unfinished.delete(this);
+    this.pool.budget.release(this);
     this.#reject?.(refusal);
   }
 
@@ -142,12 +157,35 @@ export class RequestBody implements BudgetedBody {
    * before would leave the connection open for another request.
    */
   close(sent?: () => Promise<void>): void {
-    this.keeping.budget.release(this);
+    this.pool.budget.release(this);
     const rest = this.#rest;
     if (!this.#isGivenUp || rest === undefined) return;
-    const discard = () => this.keeping.discard(rest);
-    if (sent === undefined) discard();
+    const discard = () => this.#discard(rest);
+    if (sent === undefined) void discard();
     else sent().then(discard, discard);
+  }
+
+  async #discard(rest: UnreadBody): Promise<void> {
+    const { discarded, now } = this.pool;
+    this.#discardedUntilMs = now() + PATIENCE_MS;
+    discarded.add(this);
+    this.pool.startTicking();
+    try {
+      while (!(await rest.read()).done) this.#hasMoved = true;
+    } catch {
+      // The client has left: there is no rest.
+    }
+    discarded.delete(this);
+  }
+
+  /** Cuts the rest off where it takes too long, or nothing of it came since the last call. */
+  cutOff(nowMs: number): void {
+    if (this.#hasMoved && nowMs < this.#discardedUntilMs) {
+      this.#hasMoved = false;
+      return;
+    }
+    this.pool.discarded.delete(this);
+    this.#rest!.cancel().catch(() => {});
   }
 }
 

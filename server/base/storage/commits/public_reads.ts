@@ -4,17 +4,10 @@
  * commits something or the result is older than the caller allows.
  */
 import { RelayError } from "../../errors.ts";
-import { BoundedMap } from "../../bounds/bounded_map.ts";
+import { KeptResults } from "../../bounds/kept_results.ts";
 import type { RecordCache } from "./record_cache.ts";
 import { Semaphore } from "../../bounds/semaphore.ts";
 import type { Store } from "../rows/store.ts";
-
-interface Kept {
-  value: unknown;
-  /** How many commits of this process had ended when the read began. */
-  revision: number;
-  beganMs: number;
-}
 
 /** How many reads are kept; the largest are directory pages of some 100 KB. */
 const KEPT_READS = 32;
@@ -22,13 +15,13 @@ const MAX_WAITING = 2_000;
 
 export class PublicReads {
   readonly #semaphore: Semaphore;
-  readonly #kept = new BoundedMap<string, Kept>(KEPT_READS);
-  readonly #running = new Map<string, { revision: number; run: Promise<unknown> }>();
+  readonly #kept: KeptResults<unknown>;
 
   constructor(
-    private readonly store: Pick<Store, "capacity" | "now">,
+    store: Pick<Store, "capacity" | "now">,
     private readonly records: Pick<RecordCache, "revision">,
   ) {
+    this.#kept = new KeptResults(() => store.now(), KEPT_READS);
     this.#semaphore = new Semaphore({
       permits: store.capacity.groupsInFlight,
       maxWaiting: MAX_WAITING,
@@ -49,25 +42,7 @@ export class PublicReads {
    */
   recent<T>(name: string, maxAgeMs: number, read: () => Promise<T>): Promise<T> {
     const { revision } = this.records;
-    const kept = this.#kept.get(name);
-    const beganMs = this.store.now();
-    if (kept !== undefined && kept.revision === revision) {
-      const ageMs = beganMs - kept.beganMs;
-      if (ageMs >= 0 && ageMs < maxAgeMs) return Promise.resolve(kept.value as T);
-    }
-    const running = this.#running.get(name);
-    if (running?.revision === revision) return running.run as Promise<T>;
-    const run = this.run(read);
-    const entry = { revision, run };
-    this.#running.set(name, entry);
-    const ended = () => {
-      if (this.#running.get(name) === entry) this.#running.delete(name);
-    };
-    run.then((value) => {
-      ended();
-      this.#kept.set(name, { value, revision, beganMs });
-    }, ended);
-    return run;
+    return this.#kept.get(name, { maxAgeMs, revision }, () => this.run(read)) as Promise<T>;
   }
 }
 

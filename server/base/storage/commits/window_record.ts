@@ -1,6 +1,6 @@
 /** A sliding window that a commit checks and writes, so that it holds across processes. */
 import { defineRecord, type RecordKey } from "./record_key.ts";
-import { admit, type Window, type WindowRule } from "../../bounds/rate_window.ts";
+import { admitOrRefuse, type Window, type WindowRule } from "../../bounds/rate_window.ts";
 import type { Transaction } from "./job.ts";
 import { EXPIRY_MARGIN_MS } from "../rows/store.ts";
 
@@ -16,7 +16,7 @@ export const windowKey = defineRecord<WindowRecord, [name: string, who: Counted]
 
 /**
  * Counts one more event, in the plan of a job.
- * @param refuse makes the error for a full window, from the milliseconds until there is room
+ * @param refuse as that of admitOrRefuse()
  * @throws what `refuse` makes
  */
 export function stageWindow(
@@ -24,16 +24,9 @@ export function stageWindow(
   key: RecordKey<WindowRecord>,
   rule: WindowRule,
   refuse: (retryAfterMs: number) => Error,
+  weight = 1,
 ): void {
-  const admitted = admit(
-    transaction.record<WindowRecord>(key)?.window ?? [],
-    transaction.nowMs,
-    rule,
-  );
-  if ("retryAfterMs" in admitted) throw refuse(admitted.retryAfterMs);
-  transaction.putRecord(
-    key,
-    { v: 1, window: admitted.window } satisfies WindowRecord,
-    rule.windowMs + EXPIRY_MARGIN_MS,
-  );
+  const former = transaction.record<WindowRecord>(key)?.window ?? [];
+  const window = admitOrRefuse(former, transaction.nowMs, rule, refuse, weight);
+  transaction.putRecord(key, { v: 1, window }, rule.windowMs + EXPIRY_MARGIN_MS);
 }

@@ -2,7 +2,7 @@
 import { rateLimited, RelayError } from "../../../base/errors.ts";
 import type { Limits } from "../../../base/config/limits.ts";
 import { inboxLimit } from "../shown/shown_org.ts";
-import { admit } from "../../../base/bounds/rate_window.ts";
+import { admitOrRefuse } from "../../../base/bounds/rate_window.ts";
 import type { OrgRecord } from "../../records/org_record.ts";
 import { DAY_MS, HOUR_MS } from "../../../base/time/time_units.ts";
 
@@ -25,12 +25,9 @@ export function requireInboxQuota(org: OrgRecord, limits: Limits): void {
 export function takeOneMore(org: OrgRecord, limits: Limits, nowMs: number): readonly number[] {
   const limit = ADDRESSES_A_DAY * inboxLimit(org, limits);
   const rule = { limit, windowMs: DAY_MS, bucketMs: HOUR_MS };
-  const admitted = admit(org.addressesTaken, nowMs, rule);
-  if ("window" in admitted) return admitted.window;
-  throw rateLimited(
-    `an org takes at most ${limit} addresses a day, those of deleted inboxes included: they are never given out again`,
-    admitted.retryAfterMs,
-  );
+  const most =
+    `an org takes at most ${limit} addresses a day, those of deleted inboxes included: they are never given out again`;
+  return admitOrRefuse(org.addressesTaken, nowMs, rule, (ms) => rateLimited(most, ms));
 }
 
 export function addressTaken(localPart: string): RelayError {

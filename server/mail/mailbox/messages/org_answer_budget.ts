@@ -19,6 +19,7 @@ export const MAIL_ANSWERS: AnswerBounds = {
 const ORG_BYTES = 32 * MIB;
 const RETRY_MS = 1_000;
 
+/** By org no Semaphore: what is shared out is bytes, and one answer alone is given whatever its size. */
 export class OrgAnswerBudget {
   readonly #taken = new Map<string, number>();
 

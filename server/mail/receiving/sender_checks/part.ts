@@ -2,10 +2,11 @@
 import type { Deps } from "../../../base/parts/deps.ts";
 import { logSparsely } from "../../../base/log_sparsely.ts";
 import { startupNote } from "../../../base/config/startup_notes.ts";
+import type { DnsServer } from "../../../../toolkit/mail/ask_dns.ts";
 import { RESOLV_CONF, systemNameservers } from "../../../../toolkit/mail/resolv_conf.ts";
 import { AuthChecker, startAuthWorker } from "./auth_checker.ts";
 import type { MailClient, SenderCheck } from "./auth_messages.ts";
-import { createDnsClient, type DnsServer } from "./dns_client.ts";
+import { createDnsClient } from "./dns_client.ts";
 import { UNCHECKED } from "./fixed_auth.ts";
 import type { Party } from "./next_check.ts";
 
@@ -38,7 +39,7 @@ export async function openAuth(
   const isGiven = dnsServers.length > 0;
   const servers = isGiven ? dnsServers : await systemDns();
   const checker = new AuthChecker({
-    dns: createDnsClient({ servers, onFailure: logSparsely(log, "mail_dns_failed") }),
+    dns: createDnsClient(servers, logSparsely(log, "mail_dns_failed")),
     start: startAuthWorker,
     onLoss: logSparsely(log, "mail_auth_worker_lost"),
     now,

@@ -1,5 +1,4 @@
 /** What a poll finds: a page of an inbox, and which of its messages were never delivered. */
-import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../../base/http/fields/bounded_page.ts";
 import { inKey, type InRecord } from "../../mailboxes/agent_mailboxes.ts";
 import type { RecordCache } from "../../../base/storage/commits/record_cache.ts";
@@ -179,27 +178,4 @@ export function emptyPage(sinceId: number): PollPage {
 /** Bytes of encodePage(), or a few more. */
 function encodedSizeOf({ messages }: PollPage): number {
   return messages.reduce((sizeBytes, { json }) => sizeBytes + json.length + 1, 50);
-}
-
-const OPENING = Buffer.from('{"messages":[');
-const COMMA = 0x2c;
-
-/** The answer of GET /v1/inbox as UTF-8 JSON. */
-export function encodePage(
-  { messages, lastId }: Pick<PollPage, "messages" | "lastId">,
-): string | Uint8Array<ArrayBuffer> {
-  if (messages.length === 0) return `{"messages":[],"last_id":${lastId}}`;
-  const closing = Buffer.from(`],"last_id":${lastId}}`);
-  let sizeBytes = OPENING.length + messages.length - 1 + closing.length;
-  for (const { json } of messages) sizeBytes += json.length;
-  const page = new Uint8Array(sizeBytes);
-  page.set(OPENING);
-  let at = OPENING.length;
-  for (const [i, { json }] of messages.entries()) {
-    if (i > 0) page[at++] = COMMA;
-    page.set(json, at);
-    at += json.length;
-  }
-  page.set(closing, at);
-  return page;
 }

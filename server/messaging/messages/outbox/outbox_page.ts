@@ -6,6 +6,7 @@ import { BoundedPage } from "../../../base/http/fields/bounded_page.ts";
 import type { Rows } from "../../../base/storage/rows/rows.ts";
 import type { Store } from "../../../base/storage/rows/store.ts";
 import { timestamp } from "../../../base/time/timestamp.ts";
+import { encodePage } from "../rows/encode_page.ts";
 import { outboxKey, type OutboxRow } from "../rows/message_row.ts";
 import { bodyOf, type StoredMessage, type StoredMessages } from "../rows/stored_messages.ts";
 
@@ -30,7 +31,6 @@ interface OutboxParts {
 
 /** Messages whose bodies are read at one time: so many may be read beyond the end of a page. */
 const READ_TOGETHER = 10;
-const COMMA = Buffer.from(",");
 
 /**
  * The first `limit` retained messages that the agent sent above an id, as far as the bytes reach:
@@ -40,20 +40,14 @@ export async function readOutbox(
   parts: OutboxParts,
   senderId: number,
   { sinceId, limit, maxBytes }: OutboxQuery,
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<string | Uint8Array<ArrayBuffer>> {
   const nowMs = parts.store.now();
   const page = new BoundedPage<Sent>({ limit, maxBytes, sizeOf: ({ json }) => json.length });
   for await (const messages of sentMessages(parts, senderId, { sinceId, limit, nowMs })) {
     if (page.add(messages).isFull) break;
   }
   const lastId = page.rows.at(-1)?.id ?? sinceId;
-  const pieces: Uint8Array[] = [Buffer.from('{"messages":[')];
-  for (const [i, { json }] of page.rows.entries()) {
-    if (i > 0) pieces.push(COMMA);
-    pieces.push(json);
-  }
-  pieces.push(Buffer.from(`],"last_id":${lastId}}`));
-  return Buffer.concat(pieces);
+  return encodePage({ messages: page.rows, lastId });
 }
 
 /** Retained messages above an id, ascending, some at a time: OutboxMessages as JSON. */

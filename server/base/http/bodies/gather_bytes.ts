@@ -1,7 +1,7 @@
 /**
  * Streams gathered as they come: thousands of tiny pieces take no more room than a few large ones.
  */
-import { SliceClock } from "./slice_clock.ts";
+import { SliceClock } from "../../slices/slice_clock.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -43,7 +43,7 @@ export async function gatherHeld(
   const pieces: Bytes[] = [];
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return pieces.length === 1 ? pieces[0]! : join(pieces);
+    if (done) return pieces.length === 1 ? pieces[0]! : await joinInSlices(pieces);
     if (!accept(value.byteLength)) return null;
     pieces.push(value);
   }
@@ -76,23 +76,13 @@ export async function gatherLarge(
   return await joinInSlices([...full, new Uint8Array(buffer, 0, filledBytes)]);
 }
 
-/** As join(): new memory for 25 MiB takes time to be had. */
+/** New memory for 25 MiB takes time to be had. */
 async function joinInSlices(pieces: readonly Bytes[]): Promise<Bytes> {
   const clock = new SliceClock();
   const whole = new Uint8Array(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0));
   let offset = 0;
   for (const piece of pieces) {
     if (clock.isOver) await clock.next();
-    whole.set(piece, offset);
-    offset += piece.byteLength;
-  }
-  return whole;
-}
-
-function join(pieces: readonly Bytes[]): Bytes {
-  const whole = new Uint8Array(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  let offset = 0;
-  for (const piece of pieces) {
     whole.set(piece, offset);
     offset += piece.byteLength;
   }

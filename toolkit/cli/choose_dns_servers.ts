@@ -1,48 +1,10 @@
-import {
-  decodeAnswer,
-  type DnsAnswer,
-  encodeQuestion,
-  type RecordType,
-} from "../mail/dns_message.ts";
+import type { DnsServer } from "../mail/ask_dns.ts";
 import { parseIpRange } from "../mail/ip_range.ts";
-import type { DnsServer } from "../node/dns_exchange.ts";
-import type { Host } from "./host.ts";
 import { UsageError } from "./failure.ts";
+import type { Host } from "./host.ts";
 
-const SERVER_MS = 5_000;
-const MAX_RECORDS = 100;
 const DNS_PORT = 53;
 const MAX_SERVERS = 10;
-
-/**
- * Asks DNS servers one after the other until one knows.
- *
- * @param name without a dot at its end
- * @returns ESERVFAIL or ETIMEOUT where no server answers; never throws
- */
-export async function askDns(
-  host: Host,
-  servers: readonly DnsServer[],
-  name: string,
-  type: RecordType,
-): Promise<DnsAnswer> {
-  const [high, low] = crypto.getRandomValues(new Uint8Array(2));
-  const id = high! << 8 | low!;
-  const question = encodeQuestion(id, name, type);
-  if (question === null) return { code: "ENOTFOUND" };
-  let last: DnsAnswer = { code: "ETIMEOUT" };
-  for (const server of servers) {
-    try {
-      const bytes = await host.askDnsServer(server, question, SERVER_MS);
-      const answer = decodeAnswer(bytes, { id, name, type }, MAX_RECORDS);
-      last = answer ?? { code: "ESERVFAIL" };
-      if (!("code" in last) || !/^E(?:SERVFAIL|REFUSED)$/.test(last.code)) return last;
-    } catch {
-      last = { code: "ETIMEOUT" };
-    }
-  }
-  return last;
-}
 
 /**
  * The DNS servers that an operator names, else those of the system.
