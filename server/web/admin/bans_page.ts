@@ -1,11 +1,7 @@
 /** The list of bans, with what can be done about each. */
 import { html } from "hono/html";
-import { factList } from "../../base/pages/fact_list.ts";
+import { factList, type Html, notice, postButton, shownText } from "../../base/pages/elements.ts";
 import { frame } from "../../base/pages/frame.ts";
-import type { Html } from "../../base/pages/html.ts";
-import { notice } from "../../base/pages/notice.ts";
-import { postButton } from "../../base/pages/post_button.ts";
-import { shownText } from "../../base/pages/shown_text.ts";
 import type { ListedBan } from "../../messaging/operator/ban_record.ts";
 import { utcTime } from "./utc_time.ts";
 

@@ -1,11 +1,8 @@
 /** What a ban or a purge does, said before the button that does it. */
 import { html } from "hono/html";
 import type { Identity } from "../../messaging/agents/agent_records.ts";
-import { factList } from "../../base/pages/fact_list.ts";
+import { factList, type Html, postButton, shownText } from "../../base/pages/elements.ts";
 import { frame } from "../../base/pages/frame.ts";
-import type { Html } from "../../base/pages/html.ts";
-import { postButton } from "../../base/pages/post_button.ts";
-import { shownText } from "../../base/pages/shown_text.ts";
 
 /** @param reason as the operator gave it, "" for none */
 export function confirmBanPage(agent: Identity, reason: string): Promise<string> {

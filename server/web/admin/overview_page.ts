@@ -1,11 +1,8 @@
 /** The relay as it stands: what start-up said, health, disk, queues, refusals, the log, the outbox. */
 import { html } from "hono/html";
 import { doneWithin } from "../../base/time/done_within.ts";
-import { factList } from "../../base/pages/fact_list.ts";
+import { factList, type Html, notice, postButton } from "../../base/pages/elements.ts";
 import { frame } from "../../base/pages/frame.ts";
-import type { Html } from "../../base/pages/html.ts";
-import { notice } from "../../base/pages/notice.ts";
-import { postButton } from "../../base/pages/post_button.ts";
 import { visibleText } from "../../base/pages/visible_text.ts";
 import type { ClockState } from "../../base/storage/rows/clock_watch.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time/time_units.ts";

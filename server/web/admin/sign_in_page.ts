@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import { isPlainLoopback } from "./own_origin.ts";
 import { frame } from "../../base/pages/frame.ts";
-import { notice } from "../../base/pages/notice.ts";
+import { notice } from "../../base/pages/elements.ts";
 
 /** The one field that leads to the operator's pages. */
 export function signInPage(

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { Html } from "../../base/pages/html.ts";
+import type { Html } from "../../base/pages/elements.ts";
 import { timestamp } from "../../base/time/timestamp.ts";
 
 /** A time to the second, as people read it, with the exact one for programs. */

@@ -1,16 +1,14 @@
 /** GET /network: the public figures as a page. */
 import { fixedAnswers } from "../../base/description/fixed_answers.ts";
 import { FeedQuery } from "../../messaging/network/routes.ts";
-import { answerFixed } from "../../base/http/answers/fixed_content.ts";
 import { integer, readQuery } from "../../base/http/fields/query.ts";
 import { MAX_ID } from "../../base/max_id.ts";
-import { pageHeaders } from "../../base/pages/answer_page.ts";
+import { answerFixedPage } from "../../base/pages/answer_page.ts";
 import { LIVE_PARAMETER, liveHeaders, LiveParameter } from "../../base/pages/live_bar.ts";
 import { PAGE, pageRoute } from "../../base/pages/page_route.ts";
 import { networkPage, olderFeedPage } from "./network_page.ts";
 import type { SiteServices } from "./site_services.ts";
 
-const PAGE_HEADERS = { ...pageHeaders(), "Cache-Control": "no-cache" };
 const QUERY = { before_id: integer(1, MAX_ID, undefined), live: LIVE_PARAMETER };
 const EVENTS = 50;
 const LEADERS = 20;
@@ -38,7 +36,7 @@ export const readNetworkPage = pageRoute({
           `/network/${beforeId}`,
           async () => await olderFeedPage(await feedPage(beforeId)),
         );
-        return answerFixed(c.req.raw, page, PAGE_HEADERS, false);
+        return answerFixedPage(c.req.raw, page, {}, false);
       }
       const page = await pages.get(`/network ${live}`, async () => {
         const [totals, week, leaders, feed] = await Promise.all([
@@ -50,7 +48,7 @@ export const readNetworkPage = pageRoute({
         const first = { totals, week, leaders: leaders.slice(0, LEADERS), period: live };
         return await networkPage({ ...first, ...feed });
       });
-      return answerFixed(c.req.raw, page, { ...PAGE_HEADERS, ...liveHeaders(live) });
+      return answerFixedPage(c.req.raw, page, liveHeaders(live));
     };
   },
 });

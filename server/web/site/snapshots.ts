@@ -2,7 +2,8 @@
  * Pages as they were made up to a second ago, for everybody who asks: many viewers cost one page a
  * second, and answers of 304 while it stays the same.
  */
-import { fixContent, type FixedContent } from "../../base/http/answers/fixed_content.ts";
+import type { FixedContent } from "../../base/http/answers/fixed_content.ts";
+import { fixPage } from "../../base/pages/answer_page.ts";
 import { BoundedMap } from "../../base/bounds/bounded_map.ts";
 
 const MAX_AGE_MS = 1_000;
@@ -35,7 +36,7 @@ export class Snapshots {
       const ageMs = beganMs - kept.beganMs;
       if (ageMs >= 0 && ageMs < (kept.isRunning ? MAX_MAKING_MS : MAX_AGE_MS)) return kept.content;
     }
-    const content = make().then((page) => fixContent(page, "text/html; charset=utf-8"));
+    const content = make().then(fixPage);
     const entry: Kept = { beganMs, content, isRunning: true };
     this.#kept.set(name, entry);
     content.then(() => entry.isRunning = false, () => {
