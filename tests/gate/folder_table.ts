@@ -604,7 +604,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             imports: ["agents", "digest", "directory", "mailboxes", "messages", "network"],
             shows: [
               "admin_request.ts",
-              "ban_record.ts",
+              "ban_list.ts",
               "operator_actions.ts",
               "part.ts",
               "routes.ts",

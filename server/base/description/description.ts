@@ -1,4 +1,5 @@
 /** The description of a relay's API, made when it is first asked for. */
+import { madeOnce } from "../made_once.ts";
 import { type Declaration, describeAll } from "./declaration.ts";
 import type { OpenApiDocument } from "./document.ts";
 import type { Operation, Setting } from "./operation.ts";
@@ -15,15 +16,9 @@ export function describeLater(
   setting: Setting,
   routes: readonly Declaration[],
 ): () => Promise<Description> {
-  let description: Promise<Description> | undefined;
-  async function describe(): Promise<Description> {
+  return madeOnce(async () => {
     const { createDocument } = await import("./document.ts");
     const operations = describeAll(routes, setting);
     return { setting, operations, document: createDocument(setting, operations) };
-  }
-  return () =>
-    description ??= describe().catch((error) => {
-      description = undefined;
-      throw error;
-    });
+  });
 }

@@ -2,7 +2,8 @@
 import { z } from "@hono/zod-openapi";
 import { DEFAULT_LIMITS, type Limits } from "../config/limits.ts";
 import { answerJson, JSON_HEADERS } from "../http/answers/answer.ts";
-import { answerFixed, fixContent, type FixedContent } from "../http/answers/fixed_content.ts";
+import { answerFixed, fixContent } from "../http/answers/fixed_content.ts";
+import { madeOnce } from "../made_once.ts";
 import type { Deps } from "../parts/deps.ts";
 import { timestamp } from "../time/timestamp.ts";
 import { publicRoute } from "./declaration.ts";
@@ -59,16 +60,10 @@ export const readDescription = publicRoute({
     answers: fixedAnswers("The description.", { schema: OpenApiDocument }),
   },
   handle({ describe }: { describe: () => Promise<Description> }) {
-    let content: Promise<FixedContent> | undefined;
-    async function write(): Promise<FixedContent> {
+    const write = madeOnce(async () => {
       const { document } = await describe();
       return await fixContent(JSON.stringify(document), JSON_HEADERS["Content-Type"]!);
-    }
-    const written = () =>
-      content ??= write().catch((error) => {
-        content = undefined;
-        throw error;
-      });
-    return async (c) => answerFixed(c.req.raw, await written());
+    });
+    return async (c) => answerFixed(c.req.raw, await write());
   },
 });

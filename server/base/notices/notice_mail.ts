@@ -2,7 +2,7 @@
 import { html } from "hono/html";
 import MailComposer from "nodemailer/lib/mail-composer";
 import { asciiPart } from "../mailer/ascii_part.ts";
-import type { Html } from "../pages/html.ts";
+import type { Html } from "../pages/elements.ts";
 
 /** A paragraph, or a link on a line of its own. */
 export type NoticeBlock = string | { label: string; url: string };

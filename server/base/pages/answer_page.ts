@@ -1,7 +1,9 @@
-/** A page as an answer. */
+/** A page as an answer, and as content that many are sent. */
 import { NO_STORE } from "../http/answers/answer.ts";
+import { answerFixed, fixContent, type FixedContent } from "../http/answers/fixed_content.ts";
 import { answerWhole } from "../http/answers/large_answer.ts";
 
+const HTML = "text/html; charset=utf-8";
 /** Everything comes from the relay itself; nothing stands inside a page but words. */
 export const PAGE_POLICY = [
   "default-src 'none'",
@@ -52,9 +54,30 @@ export function answerPage(
   return answerWhole(page, {
     status,
     headers: {
-      "Content-Type": "text/html; charset=utf-8",
+      "Content-Type": HTML,
       ...pageHeaders(referrerPolicy),
       ...headers,
     },
   });
+}
+
+/** Headers of what browsers ask for again each time, and are sent only where it changed. */
+export const KEPT_PAGE_HEADERS: Readonly<Record<string, string>> = {
+  ...pageHeaders(),
+  "Cache-Control": "no-cache",
+};
+
+/** A page that stays the same for a while, compressed once. @param page as frame() makes it */
+export function fixPage(page: string): Promise<FixedContent> {
+  return fixContent(page, HTML);
+}
+
+/** @param isShared as answerFixed() takes it */
+export function answerFixedPage(
+  request: Request,
+  page: FixedContent,
+  headers: Readonly<Record<string, string>> = {},
+  isShared = true,
+): Response {
+  return answerFixed(request, page, { ...KEPT_PAGE_HEADERS, ...headers }, isShared);
 }

@@ -3,7 +3,8 @@ import { z } from "@hono/zod-openapi";
 import { publicRoute } from "../description/declaration.ts";
 import { fixedAnswers } from "../description/fixed_answers.ts";
 import { RelayError } from "../errors.ts";
-import { answerFixed, fixContent, type FixedContent } from "../http/answers/fixed_content.ts";
+import { answerFixed, fixContent } from "../http/answers/fixed_content.ts";
+import { madeOnce } from "../made_once.ts";
 import { ASSET_FILES } from "./asset_files.ts";
 
 const HEADERS = {
@@ -36,20 +37,18 @@ export const readPageFile = publicRoute({
     errors: { not_found: "no page of this version loads such a file" },
   },
   handle() {
-    const fixed = new Map<string, Promise<FixedContent>>();
+    const files = new Map(
+      ASSET_FILES.map(({ path, text, type }) => [path, madeOnce(() => fixContent(text, type))]),
+    );
     return async (c) => {
-      const { text, type, name } = ASSET_FILES.find(({ path }) => path === c.get("path")) ??
-        unknownFile();
-      const content = fixed.get(name) ?? fixContent(text, type);
-      fixed.set(name, content);
-      return answerFixed(c.req.raw, await content, HEADERS);
+      const content = await files.get(c.get("path"))?.();
+      if (content === undefined) {
+        throw new RelayError(
+          "not_found",
+          "no page of this version loads a file of this name; load the page again",
+        );
+      }
+      return answerFixed(c.req.raw, content, HEADERS);
     };
   },
 });
-
-function unknownFile(): never {
-  throw new RelayError(
-    "not_found",
-    "no page of this version loads a file of this name; load the page again",
-  );
-}

@@ -3,11 +3,8 @@ import { html } from "hono/html";
 import type { RelayError } from "../errors.ts";
 import { refusalHeaders } from "../http/answers/answer.ts";
 import { answerPage } from "./answer_page.ts";
-import { factList } from "./fact_list.ts";
+import { factList, refusalNotice } from "./elements.ts";
 import { frame } from "./frame.ts";
-import { notice } from "./notice.ts";
-import { sentenceOf } from "./sentence.ts";
-import { shownText } from "./shown_text.ts";
 
 const TITLES: Readonly<Record<number, string>> = {
   400: "The request is not understood",
@@ -31,7 +28,7 @@ export async function answerErrorPage(error: RelayError, requestId: string): Pro
   const title = TITLES[status] ?? "The request was refused";
   const page = await frame(
     title,
-    html`${notice("error", shownText(sentenceOf(message)))}
+    html`${refusalNotice(message)}
 <p class="actions"><a class="button" href="/">To the start page</a>
 <a class="button secondary" href="/docs">Documentation</a></p>
 <h2>Details for the relay's operator</h2>

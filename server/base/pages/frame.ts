@@ -2,10 +2,11 @@
 import { html } from "hono/html";
 import { VERSION } from "../version.ts";
 import { type AssetFile, ICON, STYLESHEET } from "./asset_files.ts";
-import type { Html } from "./html.ts";
-import { RELAY_NAME } from "./relay_name.ts";
-import { shownText } from "./shown_text.ts";
+import { type Html, shownText } from "./elements.ts";
 import { visibleText } from "./visible_text.ts";
+
+/** The name of this service, in the header and the title of every page. */
+export const RELAY_NAME = "Agent Messaging Relay";
 
 export interface FrameOptions {
   /** What the heading says instead of the title. */

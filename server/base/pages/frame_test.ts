@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
 import { html } from "hono/html";
-import { codeBlock } from "./code_block.ts";
-import { factList } from "./fact_list.ts";
+import { codeBlock, factList, notice, postButton } from "./elements.ts";
 import { frame } from "./frame.ts";
-import { notice } from "./notice.ts";
-import { postButton } from "./post_button.ts";
-import { RELAY_NAME } from "./relay_name.ts";
+import { RELAY_NAME } from "./frame.ts";
 
 const HOSTILE = `</title><script>alert("&'")</script>\u202e`;
 const SHOWN = "&lt;/title&gt;&lt;script&gt;alert(&quot;&amp;&#39;&quot;)&lt;/script&gt;";

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { html } from "hono/html";
 import { described } from "../description/schemas/queries.ts";
 import { choice } from "../http/fields/query.ts";
-import type { Html } from "./html.ts";
+import type { Html } from "./elements.ts";
 
 /** Seconds after which a page may load itself again without a script. */
 const PERIODS = ["5", "10", "30", "60"] as const;

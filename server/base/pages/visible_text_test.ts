@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { shownText } from "./shown_text.ts";
+import { shownText } from "./elements.ts";
 import { visibleText } from "./visible_text.ts";
 
 Deno.test("visibleText() shows what is hidden or turns the text around, and leaves the rest", () => {

@@ -1,12 +1,8 @@
 /** The page on which a person reads a draft, all of it, and decides (docs/mail.md). */
 import { html, raw } from "hono/html";
 import { answerPage } from "../../base/pages/answer_page.ts";
-import { factList } from "../../base/pages/fact_list.ts";
+import { factList, type Html, notice, postButton, shownText } from "../../base/pages/elements.ts";
 import { frame } from "../../base/pages/frame.ts";
-import type { Html } from "../../base/pages/html.ts";
-import { notice } from "../../base/pages/notice.ts";
-import { postButton } from "../../base/pages/post_button.ts";
-import { shownText } from "../../base/pages/shown_text.ts";
 import type { ExtraHeader } from "../records/message_content.ts";
 import { minuteOf } from "../../base/notices/notice_mail.ts";
 import { removeInvisible } from "../reading/mime/invisible_characters.ts";

@@ -1,7 +1,6 @@
 /** The pages behind the links of mails: what a button does is said before it is pressed. */
 import { html } from "hono/html";
-import type { Html } from "../../base/pages/html.ts";
-import { postButton } from "../../base/pages/post_button.ts";
+import { type Html, postButton } from "../../base/pages/elements.ts";
 import { minuteOf } from "../../base/notices/notice_mail.ts";
 import type { RestoreLink } from "../records/link_record.ts";
 import type { OrgRecord } from "../records/org_record.ts";

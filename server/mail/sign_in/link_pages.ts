@@ -1,11 +1,8 @@
 /** The pages that answer the buttons behind the links of mails. */
 import { html } from "hono/html";
 import { answerPage } from "../../base/pages/answer_page.ts";
-import { codeBlock } from "../../base/pages/code_block.ts";
+import { codeBlock, type Html, notice, postButton } from "../../base/pages/elements.ts";
 import { frame } from "../../base/pages/frame.ts";
-import type { Html } from "../../base/pages/html.ts";
-import { notice } from "../../base/pages/notice.ts";
-import { postButton } from "../../base/pages/post_button.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 import { livingRestores, restoresOfOwner } from "../records/former_owners.ts";
 import { CONFIRM_PATHS } from "./link_mail.ts";

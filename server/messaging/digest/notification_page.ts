@@ -2,9 +2,7 @@
 import { html } from "hono/html";
 import { answerPage } from "../../base/pages/answer_page.ts";
 import { frame } from "../../base/pages/frame.ts";
-import type { Html } from "../../base/pages/html.ts";
-import { notice } from "../../base/pages/notice.ts";
-import { type PostButton, postButton } from "../../base/pages/post_button.ts";
+import { type Html, notice, type PostButton, postButton } from "../../base/pages/elements.ts";
 
 const TITLE = "Unread digests";
 

@@ -10,7 +10,7 @@ import { inKey, outKey } from "../mailboxes/agent_mailboxes.ts";
 import { isTestHandle } from "../network/counted.ts";
 import { newSweep, sweepKey } from "../network/sweep_record.ts";
 import { BAN_COUNT, UNBAN_COUNT } from "../network/totals.ts";
-import { banKey, stageBan } from "./ban_record.ts";
+import { banKey, stageBan } from "./ban_list.ts";
 import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
 
 /**

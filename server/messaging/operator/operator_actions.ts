@@ -17,14 +17,11 @@ export interface OperatorActionsOptions extends Pick<AgentCore, "identities" | "
 }
 
 export class OperatorActions {
-  constructor(private readonly options: OperatorActionsOptions) {}
+  readonly identities: Identities;
+  readonly bans: BanList;
 
-  get identities(): Identities {
-    return this.options.identities;
-  }
-
-  get bans(): BanList {
-    return this.options.bans;
+  constructor(private readonly options: OperatorActionsOptions) {
+    ({ identities: this.identities, bans: this.bans } = options);
   }
 
   /** @param reason the operator's words, at most 200 characters; null for none */

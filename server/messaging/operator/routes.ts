@@ -9,7 +9,7 @@ import { readQuery } from "../../base/http/fields/query.ts";
 import { timestamp } from "../../base/time/timestamp.ts";
 import { findByKey, findNamed, isAddress, readReason } from "./admin_request.ts";
 import { adminRoute } from "./admin_route.ts";
-import type { ListedBan } from "./ban_record.ts";
+import type { ListedBan } from "./ban_list.ts";
 import type { OperatorActions } from "./operator_actions.ts";
 
 interface AdminServices {

@@ -1,16 +1,20 @@
 /** The relay as it stands: what start-up said, health, disk, queues, refusals, the log, the outbox. */
 import { html } from "hono/html";
 import { doneWithin } from "../../base/time/done_within.ts";
-import { factList } from "../../base/pages/fact_list.ts";
+import {
+  countText,
+  factList,
+  type Html,
+  notice,
+  postButton,
+  table,
+  timeText,
+} from "../../base/pages/elements.ts";
 import { frame } from "../../base/pages/frame.ts";
-import type { Html } from "../../base/pages/html.ts";
-import { notice } from "../../base/pages/notice.ts";
-import { postButton } from "../../base/pages/post_button.ts";
 import { visibleText } from "../../base/pages/visible_text.ts";
 import type { ClockState } from "../../base/storage/rows/clock_watch.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time/time_units.ts";
 import type { OutgoingStatus, RelayStatus } from "./relay_status.ts";
-import { utcTime } from "./utc_time.ts";
 
 /** A store that hangs must not take the page with it, which is opened to see that it hangs. */
 const PATIENCE_MS = 3_000;
@@ -100,7 +104,7 @@ function clockAlarm(clock: ClockState): Html | "" {
     case "behind":
       return notice(
         "warning",
-        html`The clock went back. What was decided by ${utcTime(clock.untilMs)} waits until then;
+        html`The clock went back. What was decided by ${timeText(clock.untilMs)} waits until then;
 nothing else does. If the clock is right now, RELAY_CLOCK_CHECK=off at one start ends the wait.`,
       );
     case "impossible":
@@ -139,7 +143,7 @@ function healthFacts(
         ? "not on a disk of this machine, or not known"
         : `${mebibytes(freeBytes)} MiB; writes stop below ${mebibytes(minFreeDiskBytes)} MiB`,
     ],
-    ...status.queues().map(([name, count]) => [name, number(count)] as const),
+    ...status.queues().map(([name, count]) => [name, countText(count)] as const),
     ["Custody key", encrypting === null ? "none: tools register nobody" : ids([encrypting])],
     opening.length === 0 ? null : ["Other custody keys", ids(opening)],
     missing.length === 0 ? null : ["Missing custody keys", ids(missing)],
@@ -149,89 +153,54 @@ function healthFacts(
 function refusals(status: RelayStatus): Html {
   const rows = status.refusals();
   if (rows.length === 0) return html`<p>None.</p>`;
-  return table("Refusals by code", ["Code", "Count"], [
-    ...rows.map(({ code, count }) =>
-      html`
-        <tr>
-          <th scope="row"><code>${code}</code></th>
-          <td class="number">${number(count)}</td>
-        </tr>
-      `
-    ),
-  ]);
+  return table(
+    [["Code", "head"], ["Count", "number"]],
+    rows.map(({ code, count }) => [html`<code>${code}</code>`, countText(count)]),
+    "Refusals by code",
+  );
 }
 
 function events(status: RelayStatus): Html {
   const rows = status.events();
   if (rows.length === 0) return html`<p>None since the start.</p>`;
-  return table("Log, newest first", ["Time", "Event", "Fields"], [
-    ...rows.map(({ atMs, event, fields }) =>
-      html`
-        <tr>
-          <td class="when">${utcTime(atMs)}</td>
-          <th scope="row"><code>${event}</code></th>
-          <td class="fields">${visibleText(fields)}</td>
-        </tr>
-      `
-    ),
-  ]);
+  return table(
+    [["Time", "when"], ["Event", "head"], ["Fields", "fields"]],
+    rows.map(({ atMs, event, fields }) => [
+      timeText(atMs),
+      html`<code>${event}</code>`,
+      visibleText(fields),
+    ]),
+    "Log, newest first",
+  );
 }
 
 function outbox({ counts, leased, isCut, givenUp }: OutgoingStatus): Html {
-  const waiting = counts.length === 0
-    ? html`<p>Nothing waits.</p>`
-    : table("What waits", ["Kind", "Waiting", "First due"], [
-      ...counts.map(({ kind, waiting, firstDueMs }) =>
-        html`
-          <tr>
-            <th scope="row"><code>${kind}</code></th>
-            <td class="number">${number(waiting)}</td>
-            <td class="when">${firstDueMs === null ? "" : utcTime(firstDueMs)}</td>
-          </tr>
-        `
-      ),
-    ]);
+  const waiting = counts.length === 0 ? html`<p>Nothing waits.</p>` : table(
+    [["Kind", "head"], ["Waiting", "number"], ["First due", "when"]],
+    counts.map(({ kind, waiting, firstDueMs }) => [
+      html`<code>${kind}</code>`,
+      countText(waiting),
+      firstDueMs === null ? "" : timeText(firstDueMs),
+    ]),
+    "What waits",
+  );
   const dead = givenUp.length === 0
     ? html`<p>Nothing was given up in the last 30 days.</p>`
     : table(
+      [["Time", "when"], ["Kind", "head"], ["Attempts", "number"], ["Reason"]],
+      givenUp.map(({ diedAtMs, kind, attempts, reason }) => [
+        timeText(diedAtMs),
+        html`<code>${kind}</code>`,
+        String(attempts),
+        visibleText(reason),
+      ]),
       "Given up, newest first",
-      ["Time", "Kind", "Attempts", "Reason"],
-      [
-        ...givenUp.map(({ diedAtMs, kind, attempts, reason }) =>
-          html`
-            <tr>
-              <td class="when">${utcTime(diedAtMs)}</td>
-              <th scope="row"><code>${kind}</code></th>
-              <td class="number">${attempts}</td>
-              <td>${visibleText(reason)}</td>
-            </tr>
-          `
-        ),
-      ],
     );
-  return html`${waiting}<p>${number(leased)} under way${
+  return html`${waiting}<p>${countText(leased)} under way${
     isCut ? "; there are more rows than were counted" : ""
   }.</p>${dead}`;
 }
 
-function table(caption: string, names: readonly string[], rows: readonly Html[]): Html {
-  return html`
-    <div class="scroll" tabindex="0" role="region" aria-label="${caption}">
-      <table>
-        <caption>${caption}</caption>
-        <thead>
-          <tr>${names.map((name) => html`<th scope="col">${name}</th>`)}</tr>
-        </thead>
-        <tbody>${rows}</tbody>
-      </table>
-    </div>
-  `;
-}
-
 function mebibytes(bytes: number): string {
-  return number(Math.floor(bytes / MEBIBYTE));
-}
-
-function number(count: number): string {
-  return count.toLocaleString("en-US");
+  return countText(Math.floor(bytes / MEBIBYTE));
 }

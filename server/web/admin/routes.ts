@@ -1,11 +1,11 @@
 /** /admin: the relay as its operator sees it, and bans, by forms. Without RELAY_ADMIN_TOKEN it is closed. */
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context } from "hono";
 import type { Clock } from "../../base/time/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { RelayError } from "../../base/errors.ts";
 import type { Identity } from "../../messaging/agents/agent_records.ts";
 import type { ClientAddresses } from "../../base/http/callers/client_address.ts";
+import { isAdminToken } from "../../base/http/callers/require_admin.ts";
 import { readForm, requireForm } from "../../base/http/fields/form_body.ts";
 import { choice, integer, readQuery } from "../../base/http/fields/query.ts";
 import { readBody } from "../../base/http/routes/read_body.ts";
@@ -14,13 +14,11 @@ import { cleanLine } from "../../base/http/fields/text_fields.ts";
 import { answerPage, pageHeaders } from "../../base/pages/answer_page.ts";
 import type { OperatorActions } from "../../messaging/operator/operator_actions.ts";
 import { MAX_REASON } from "../../messaging/operator/admin_request.ts";
-import { bansPage, DONE } from "./bans_page.ts";
-import { confirmBanPage, confirmPurgePage } from "./confirm_page.ts";
+import { bansPage, confirmBanPage, confirmPurgePage, DONE } from "./ban_pages.ts";
 import { isPlainLoopback, requireOwnOrigin } from "./own_origin.ts";
 import { overviewPage } from "./overview_page.ts";
 import type { RelayStatus } from "./relay_status.ts";
-import { endedCookie, sentSessions, sessionCookie } from "./session_cookie.ts";
-import { Sessions } from "./sessions.ts";
+import { endedCookie, sentSessions, sessionCookie, Sessions } from "./sessions.ts";
 import { SignInAttempts } from "./sign_in_attempts.ts";
 import { signInPage } from "./sign_in_page.ts";
 
@@ -99,7 +97,7 @@ export function adminPageRoutes(services: AdminPageServices): Route[] {
     requireForm(c.req.raw, ["token"]);
     const { token = "" } = readForm(await readBody(c), ["token"]);
     // Looked at first: wrong tokens of others at the same address keep nobody out who has the right one.
-    if (!isToken(token.trim(), adminToken!)) {
+    if (!isAdminToken(token.trim(), adminToken)) {
       if (now() - refusedLoggedMs >= LOG_EVERY_MS) {
         refusedLoggedMs = now();
         log("admin_sign_in_refused");
@@ -183,13 +181,4 @@ function signedOut(): RelayError {
     "unknown_token",
     "the session has ended: sign in at /admin, then try again",
   );
-}
-
-/** Compares hashes, so that the time taken tells nothing of the token. */
-function isToken(given: string, token: string): boolean {
-  return timingSafeEqual(sha256(given), sha256(token));
-}
-
-function sha256(text: string): Uint8Array {
-  return createHash("sha256").update(text).digest();
 }

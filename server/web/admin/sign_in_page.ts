@@ -1,7 +1,7 @@
 import { html } from "hono/html";
-import { isPlainLoopback } from "./own_origin.ts";
+import { notice } from "../../base/pages/elements.ts";
 import { frame } from "../../base/pages/frame.ts";
-import { notice } from "../../base/pages/notice.ts";
+import { isPlainLoopback } from "./own_origin.ts";
 
 /** The one field that leads to the operator's pages. */
 export function signInPage(
@@ -15,19 +15,13 @@ export function signInPage(
 token can be read on the way. Open the page on the relay's own machine, or through a tunnel.`,
     )
     : "";
-  const wrong = isWrong
-    ? html`
-      <p class="field-error"
-        id="token-error">This is not the token. It is the value of RELAY_ADMIN_TOKEN.</p>
-    `
-    : "";
-  const state = isWrong
-    ? html`
-      aria-invalid="true" aria-describedby="token-hint token-error"
-    `
-    : html`
-      aria-describedby="token-hint"
-    `;
+  // deno-fmt-ignore
+  const [state, wrong] = isWrong
+    ? [
+      html` aria-invalid="true" aria-describedby="token-hint token-error"`,
+      html`<p class="field-error" id="token-error">This is not the token. It is the value of RELAY_ADMIN_TOKEN.</p>`,
+    ]
+    : [html` aria-describedby="token-hint"`, ""];
   return frame(
     "Operator",
     html`

@@ -3,12 +3,8 @@
  * address, so that none looks like another.
  */
 import { html } from "hono/html";
-import { factList } from "../../base/pages/fact_list.ts";
+import { factList, type Html, notice, postButton, shownText } from "../../base/pages/elements.ts";
 import { frame } from "../../base/pages/frame.ts";
-import type { Html } from "../../base/pages/html.ts";
-import { notice } from "../../base/pages/notice.ts";
-import { postButton } from "../../base/pages/post_button.ts";
-import { shownText } from "../../base/pages/shown_text.ts";
 import { visibleText } from "../../base/pages/visible_text.ts";
 import type { CapturedMail } from "./captured_mails.ts";
 

@@ -1,57 +1,62 @@
-/** The frame of the documentation: what there is at the left, the page, and its source at the end. */
+/** A page of the documentation: what there is at the left, the page, and its source at the end. */
 import { html } from "hono/html";
+import type { Tag } from "../../base/description/operation.ts";
 import { COPY_SCRIPT } from "../../base/pages/asset_files.ts";
+import type { Html } from "../../base/pages/elements.ts";
 import { frame } from "../../base/pages/frame.ts";
-import type { Html } from "../../base/pages/html.ts";
+import { renderMarkdown } from "./render_markdown.ts";
 
-export interface DocsLink {
-  href: string;
+/** A page before it is HTML. */
+export interface Leaf {
+  /** As in "/docs/start". */
+  path: string;
+  /** Path of its Markdown. */
+  source: string;
   label: string;
+  summary: string;
+  /** From its title on. */
+  markdown(): string;
+  /** What is shown collapsed at its end. */
+  collapsed?(): { title: string; markdown: string };
+  /** The group of operations that it belongs to. */
+  tag?: Tag;
 }
+
+export type DocsLink = Pick<Leaf, "path" | "label">;
 
 export interface DocsLinks {
   guides: readonly DocsLink[];
-  /** Headings of the reference; those with the page at hand have their operations. */
+  /** Headings of the reference; the one with the page at hand has its operations. */
   reference: readonly (DocsLink & { operations?: readonly DocsLink[] })[];
 }
 
-export interface DocsPageOptions {
-  title: string;
-  body: Html;
-  links: DocsLinks;
-  /** Path of the page. */
-  path: string;
-  /** Path of the same page in Markdown. */
-  source: string;
-}
-
-export function docsPage({ title, body, links, path, source }: DocsPageOptions): Promise<string> {
-  const item = ({ href, label }: DocsLink): Html =>
-    html`<li><a href="${href}"${
-      href === path
-        ? html`
-          aria-current="page"
-        `
-        : ""
-    }>${label}</a></li>\n`;
+export function docsPage(leaf: Leaf, { guides, reference }: DocsLinks): Promise<string> {
+  const { title, html: body } = renderMarkdown(leaf.markdown());
+  const collapsed = leaf.collapsed?.();
+  const item = ({ path, label }: DocsLink): Html =>
+    // deno-fmt-ignore
+    html`<li><a href="${path}"${path === leaf.path ? html` aria-current="page"` : ""}>${label}</a></li>\n`;
+  // deno-fmt-ignore
+  const more = collapsed === undefined ? "" : html`<details><summary>${collapsed.title}</summary>
+${renderMarkdown(collapsed.markdown).html}</details>`;
   return frame(
-    title,
+    title || leaf.label,
     html`
       <div class="docs-body">
       <p class="docs-jump"><a href="#pages">All pages</a></p>
-      ${body}
+      ${body}${more}
       <hr>
-      <p class="hint">This page as <a href="${source}">Markdown</a>. All of them:
+      <p class="hint">This page as <a href="${leaf.source}">Markdown</a>. All of them:
       <a href="/llms.txt">llms.txt</a>, <a href="/llms-full.txt">llms-full.txt</a>.</p>
       </div>
       <nav class="docs-pages" id="pages" aria-label="Documentation">
         <h2>Guides</h2>
-        <ul>${links.guides.map(item)}</ul>
+        <ul>${guides.map(item)}</ul>
         <h2>Reference</h2>
-        <ul>${links.reference.map(({ href, label, operations }) =>
+        <ul>${reference.map(({ path, label, operations }) =>
           operations === undefined
-            ? item({ href, label })
-            : html`<li><a href="${href}">${label}</a><ul>${operations.map(item)}</ul></li>\n`
+            ? item({ path, label })
+            : html`<li><a href="${path}">${label}</a><ul>${operations.map(item)}</ul></li>\n`
         )}</ul>
       </nav>
     `,

@@ -11,13 +11,11 @@ import toolServer from "../../../docs/tool-server.md" with { type: "text" };
 import verification from "../../../docs/verification.md" with { type: "text" };
 import security from "../../../SECURITY.md" with { type: "text" };
 import type { Setting } from "../../base/description/operation.ts";
-import { sectionOf, withoutSection } from "./document_section.ts";
-import { errorsMarkdown } from "./errors_markdown.ts";
-import { limitsMarkdown } from "./limits_markdown.ts";
+import { errorsMarkdown, limitsMarkdown } from "./relay_tables.ts";
 
 /** Where documents say that the reader's relay is. */
 const EXAMPLE_RELAY = "http://127.0.0.1:8000";
-const COMMAND_LINE = "The command line";
+const CLIENT = cutSection(client, "The command line");
 
 /** A document that people and programs read on a relay. */
 export interface Guide {
@@ -27,7 +25,10 @@ export interface Guide {
   label: string;
   /** What it answers, in a sentence. */
   summary: string;
-  /** Where its relative links start: a path in the repository. */
+  /**
+   * The document that it shows, or a section of it: its path in the repository. Its relative links start
+   * there, and links of others to it lead to the guide.
+   */
   file: string;
   /** The document for this relay, from its title on. */
   markdown(setting: Setting): string;
@@ -61,16 +62,15 @@ export const GUIDES: readonly Guide[] = [
     slug: "command-line",
     label: "Command line",
     summary: "The program `relay`: verbs, exit codes, files.",
-    file: "docs/client.md",
-    markdown: () => sectionOf(client, COMMAND_LINE),
+    file: "docs/client.md#the-command-line",
+    markdown: () => `# ${CLIENT.section}`,
   },
   {
     slug: "client",
     label: "Client library",
     summary: "An agent in a program: retries, verification, agents that may be killed.",
     file: "docs/client.md",
-    markdown: () =>
-      withoutSection(client, COMMAND_LINE).replace(/^# .*$/m, "# The client in a program"),
+    markdown: () => CLIENT.rest.replace(/^# .*$/m, "# The client in a program"),
   },
   {
     slug: "mail",
@@ -91,14 +91,14 @@ export const GUIDES: readonly Guide[] = [
     slug: "errors",
     label: "Errors",
     summary: "Every code: what was wrong, and what to do next.",
-    file: "docs/api.md",
+    file: "docs/api.md#errors",
     markdown: () => errorsMarkdown(),
   },
   {
     slug: "limits",
     label: "Limits in force",
     summary: "What this relay allows, as its operator has set it.",
-    file: "docs/api.md",
+    file: "docs/api.md#limits",
     markdown: limitsMarkdown,
   },
   {
@@ -129,4 +129,13 @@ function withExamples(markdown: string): string {
     .replace(/^\[[^\]]*\]\(examples\/curl\.txt\)$/m, () => block("sh", curl))
     .replace(/^\[[^\]]*\]\(examples\/relay\.mjs\)$/m, () => block("js", javascript))
     .replace(/^\[[^\]]*\]\(examples\/relay\.py\)$/m, () => block("python", python));
+}
+
+/** A section of the second level, without the marks before its heading, and the document without it. */
+function cutSection(markdown: string, heading: string): { section: string; rest: string } {
+  const parts = markdown.split(/^## /m);
+  const at = parts.findIndex((part) => part.startsWith(`${heading}\n`));
+  if (at < 0) throw new Error(`the document has no section "${heading}"`);
+  const [section = ""] = parts.splice(at, 1);
+  return { section: `${section.trimEnd()}\n`, rest: `${parts.join("## ").trimEnd()}\n` };
 }

@@ -1,140 +1,126 @@
-/** Everything that /docs shows of one relay, as Markdown: what a path shows, and what comes in which order. */
+/** Everything that /docs shows of one relay: what a path shows, and what comes in which order. */
 import type { Description } from "../../base/description/description.ts";
-import type { Operation, Tag } from "../../base/description/operation.ts";
+import type { Content, Operation, Tag } from "../../base/description/operation.ts";
 import { describeTag } from "../../base/description/tags.ts";
-import type { DocsLink, DocsLinks } from "./docs_page.ts";
+import { fixContent } from "../../base/http/answers/fixed_content.ts";
+import { madeOnce } from "../../base/made_once.ts";
+import { KEPT_PAGE_HEADERS } from "../../base/pages/answer_page.ts";
+import { type DocsLinks, docsPage, type Leaf } from "./docs_page.ts";
+import { rewriteLinks, targetOf } from "./document_links.ts";
 import { type Guide, GUIDES } from "./guides.ts";
-import { targetOf } from "./link_of.ts";
 import { operationMarkdown } from "./operation_markdown.ts";
-import { rewriteLinks } from "./rewrite_links.ts";
-import { isShown } from "./shown_operations.ts";
+import type { Readings } from "./docs_routes.ts";
 
-/** A page before it is HTML. */
-export interface Leaf {
-  /** As in "/docs/start". */
-  path: string;
-  /** Path of its Markdown. */
-  source: string;
-  label: string;
-  summary: string;
-  /** From its title on. */
-  markdown(): string;
-  /** What is shown collapsed at its end. */
-  collapsed?(): { title: string; markdown: string };
-  /** The group of operations that it belongs to. */
-  tag?: Tag;
+/** Every page in HTML and in Markdown, and all of them in two files for language models. */
+export function libraryReadings(description: Description): Readings {
+  const library = new Library(description);
+  const reading = (path: string, type: string, make: () => string | Promise<string>) =>
+    [
+      path,
+      madeOnce(async () => ({
+        content: await fixContent(await make(), `${type}; charset=utf-8`),
+        headers: KEPT_PAGE_HEADERS,
+      })),
+    ] as const;
+  return new Map([
+    ...library.leaves.flatMap((leaf) => [
+      reading(leaf.path, "text/html", () => docsPage(leaf, library.linksFor(leaf))),
+      reading(leaf.source, "text/markdown", () => wholeMarkdown(leaf)),
+    ]),
+    reading("/llms.txt", "text/plain", () => library.llms()),
+    reading("/llms-full.txt", "text/plain", () => library.llmsFull()),
+  ]);
 }
 
-export class Library {
-  readonly guides: readonly Leaf[];
-  readonly operations: readonly Leaf[];
-  readonly overview: Leaf;
-  readonly reference: Leaf;
-  readonly #byPath: ReadonlyMap<string, Leaf>;
+class Library {
+  /** All pages in the order in which a reader meets them. */
+  readonly leaves: readonly Leaf[];
+  readonly #guides: readonly Leaf[];
+  readonly #operations: readonly Leaf[];
+  readonly #baseUrl: string;
 
   constructor(private readonly description: Description) {
     const { setting, operations } = description;
-    this.guides = GUIDES.filter((guide) => guide.isHidden?.(setting) !== true)
+    this.#baseUrl = setting.baseUrl;
+    this.#guides = GUIDES.filter((guide) => guide.isHidden?.(setting) !== true)
       .map((guide) => this.#guideLeaf(guide));
-    this.operations = operations.filter((one) => isShown(one, setting.mailOn))
+    this.#operations = operations.filter((one) => isShown(one, setting.mailOn))
       .map((operation) => this.#operationLeaf(operation));
-    this.overview = leafOf("/docs", "/docs/index.md", "Documentation", () => this.#index());
-    this.reference = leafOf(
-      "/docs/reference",
-      "/docs/reference.md",
-      "Reference",
-      () => this.#referenceIndex(),
-    );
-    this.#byPath = new Map(this.leaves.map((leaf) => [leaf.path, leaf]));
-  }
-
-  /** All pages in the order in which a reader meets them. */
-  get leaves(): readonly Leaf[] {
-    return [this.overview, ...this.guides, this.reference, ...this.operations];
-  }
-
-  find(path: string): Leaf | undefined {
-    return this.#byPath.get(path);
+    const overview = leafOf("/docs", "Documentation", () => this.#index());
+    this.leaves = [
+      { ...overview, source: "/docs/index.md" },
+      ...this.#guides,
+      leafOf("/docs/reference", "Reference", () => this.#referenceIndex()),
+      ...this.#operations,
+    ];
   }
 
   /** The links beside a page. */
-  linksFor({ path, tag }: Leaf): DocsLinks {
-    const open = this.find(path)?.tag ?? tag;
+  linksFor({ tag: open }: Leaf): DocsLinks {
     return {
-      guides: [{ href: "/docs", label: "Overview" }, ...this.guides.map(linkTo)],
+      guides: [{ path: "/docs", label: "Overview" }, ...this.#guides],
       reference: [
-        { href: "/docs/reference", label: "All operations" },
-        ...this.#tags().map((name) => ({
-          href: `/docs/reference#${anchorOf(name)}`,
-          label: name,
-          ...(name === open ? { operations: this.#of(name).map(linkTo) } : {}),
+        { path: "/docs/reference", label: "All operations" },
+        ...this.#tags().map((tag) => ({
+          path: `/docs/reference#${tag.toLowerCase().replaceAll(" ", "-")}`,
+          label: tag,
+          operations: tag === open ? this.#of(tag) : undefined,
         })),
-        { href: "/docs/try", label: "Try it here" },
-        { href: "/openapi.json", label: "openapi.json" },
+        { path: "/docs/try", label: "Try it here" },
+        { path: "/openapi.json", label: "openapi.json" },
       ],
     };
   }
 
   /** https://llmstxt.org: what there is, with a link to each page in Markdown. */
   llms(): string {
-    const { baseUrl } = this.description.setting;
     const item = ({ source, label, summary }: Leaf) =>
-      `- [${label}](${baseUrl}${source}): ${summary}`;
-    return `${introduction(baseUrl)}
+      `- [${label}](${this.#baseUrl}${source}): ${summary}`;
+    return `${introduction(this.#baseUrl)}
 ## Guides
 
-${this.guides.map(item).join("\n")}
+${this.#guides.map(item).join("\n")}
 
 ## Reference
 
-${this.operations.map(item).join("\n")}
+${this.#operations.map(item).join("\n")}
 
 ## Optional
 
-- [openapi.json](${baseUrl}/openapi.json): the API as OpenAPI 3.1
-- [llms-full.txt](${baseUrl}/llms-full.txt): all of this in one file
+- [openapi.json](${this.#baseUrl}/openapi.json): the API as OpenAPI 3.1
+- [llms-full.txt](${this.#baseUrl}/llms-full.txt): all of this in one file
 `;
   }
 
   /** Every page in one file. */
   llmsFull(): string {
-    const { baseUrl } = this.description.setting;
     return [
-      introduction(baseUrl),
-      ...[...this.guides, ...this.operations].map((leaf) =>
-        `<!-- ${baseUrl}${leaf.path} -->\n\n${wholeMarkdown(leaf)}`
+      introduction(this.#baseUrl),
+      ...[...this.#guides, ...this.#operations].map((leaf) =>
+        `<!-- ${this.#baseUrl}${leaf.path} -->\n\n${wholeMarkdown(leaf)}`
       ),
     ].join("\n");
   }
 
   #guideLeaf({ slug, label, summary, file, markdown }: Guide): Leaf {
-    const { setting } = this.description;
-    return {
-      ...leafOf(
-        `/docs/${slug}`,
-        `/docs/${slug}.md`,
-        label,
-        () => rewriteLinks(markdown(setting), (href, text) => this.#shown(href, text, file)),
-      ),
-      summary,
-    };
+    const write = () =>
+      rewriteLinks(
+        markdown(this.description.setting),
+        (href, text) => this.#shown(href, text, file),
+      );
+    return { ...leafOf(`/docs/${slug}`, label, write), summary };
   }
 
   #operationLeaf(operation: Operation): Leaf {
     const { id, summary, tag, method, path } = operation;
-    const page = `/docs/reference/${id}`;
+    const write = () => operationMarkdown(operation, this.description);
     return {
-      ...leafOf(
-        page,
-        `${page}.md`,
-        summary,
-        () => operationMarkdown(operation, this.description).main,
-      ),
+      ...leafOf(`/docs/reference/${id}`, summary, () => write().main),
       tag,
       summary: `\`${method.toUpperCase()} ${path}\``,
       collapsed: () => ({
         title: "Errors that most routes share",
-        markdown: operationMarkdown(operation, this.description).commonErrors,
+        markdown: write().commonErrors,
       }),
     };
   }
@@ -145,7 +131,7 @@ ${this.operations.map(item).join("\n")}
     if (target === null) return null;
     const [page = ""] = target.split("#");
     if (!page.startsWith("/docs/")) return { href: target, text };
-    const leaf = this.find(page);
+    const leaf = this.leaves.find(({ path }) => path === page);
     if (leaf === undefined) return null;
     // Readers here know pages by their names, not files by theirs.
     return { href: target, text: /^[\w./-]+\.md$/.test(text) ? `the page ${leaf.label}` : text };
@@ -153,12 +139,12 @@ ${this.operations.map(item).join("\n")}
 
   #index(): string {
     const item = ({ path, label, summary }: Leaf) => `- [${label}](${path}): ${summary}`;
-    return `${introduction(this.description.setting.baseUrl, "Documentation")}
+    return `${introduction(this.#baseUrl, "Documentation")}
 New here? [Start](/docs/start) sends a first message in a minute.
 
 ## Guides
 
-${this.guides.map(item).join("\n")}
+${this.#guides.map(item).join("\n")}
 
 ## Reference
 
@@ -170,15 +156,15 @@ ${this.guides.map(item).join("\n")}
   }
 
   #referenceIndex(): string {
+    const row = ({ path, label, summary }: Leaf) => `| [${label}](${path}) | ${summary} |`;
     const groups = this.#tags().map((tag) =>
-      [
-        `## ${tag}`,
-        describeTag(tag, this.description.setting.mailOn),
-        "| what | request |",
-        "| --- | --- |",
-      ].join("\n\n").replace("|\n\n|", "|\n|") + "\n" +
-      this.#of(tag).map(({ path, label, summary }) => `| [${label}](${path}) | ${summary} |`)
-        .join("\n")
+      `## ${tag}
+
+${describeTag(tag, this.description.setting.mailOn)}
+
+| what | request |
+| --- | --- |
+${this.#of(tag).map(row).join("\n")}`
     );
     return `# Reference
 
@@ -191,31 +177,23 @@ ${groups.join("\n\n")}
   }
 
   #tags(): Tag[] {
-    return [...new Set(this.operations.map(({ tag }) => tag!))];
+    return [...new Set(this.#operations.map(({ tag }) => tag!))];
   }
 
   #of(tag: Tag): readonly Leaf[] {
-    return this.operations.filter((leaf) => leaf.tag === tag);
+    return this.#operations.filter((leaf) => leaf.tag === tag);
   }
 }
 
+function leafOf(path: string, label: string, markdown: () => string): Leaf {
+  return { path, source: `${path}.md`, label, summary: "", markdown };
+}
+
 /** A page in Markdown with all of it. */
-export function wholeMarkdown(leaf: Leaf): string {
+function wholeMarkdown(leaf: Leaf): string {
   const collapsed = leaf.collapsed?.();
   return leaf.markdown() +
     (collapsed === undefined ? "" : `\n## ${collapsed.title}\n\n${collapsed.markdown}\n`);
-}
-
-function leafOf(path: string, source: string, label: string, markdown: () => string): Leaf {
-  return { path, source, label, summary: "", markdown };
-}
-
-function linkTo({ path, label }: Leaf): DocsLink {
-  return { href: path, label };
-}
-
-function anchorOf(tag: string): string {
-  return tag.toLowerCase().replaceAll(" ", "-");
 }
 
 function introduction(baseUrl: string, title = "Agent Messaging Relay"): string {
@@ -224,4 +202,15 @@ function introduction(baseUrl: string, title = "Agent Messaging Relay"): string 
 > A store-and-forward relay for messages between software agents, at ${baseUrl}. An agent is an Ed25519
 > key pair: it registers itself, signs what it sends, and verifies what it receives offline.
 `;
+}
+
+/** What programs call, and what this relay has: no pages, and what this version does not only refuse. */
+function isShown({ path, answers }: Operation, mailOn: boolean): boolean {
+  if (!mailOn && /^\/(?:v1\/mail|v1\/admin\/mail|mcp\/mail)(?:\/|$)/.test(path)) return false;
+  if (!Object.keys(answers).some((status) => status.startsWith("2"))) return false;
+  const types = Object.values(answers).flatMap(({ content }) =>
+    ([content ?? []].flat() as Content[]).map(({ type = "application/json" }) => type)
+  );
+  const isOfPages = /^(?:text\/(?:html|css|javascript|markdown)|image\/)/;
+  return types.length === 0 || types.some((type) => !isOfPages.test(type));
 }

@@ -1,21 +1,24 @@
-/** What is there to read, as a part of the relay: guides, reference, the verifier. */
+/** What is there to read, as a part of the relay: guides, reference, the page to try routes out, the verifier. */
 import type { Core } from "../../base/parts/core.ts";
 import { mount } from "../../base/description/declaration.ts";
 import type { Description } from "../../base/description/description.ts";
+import { madeOnce } from "../../base/made_once.ts";
 import type { Part } from "../../base/parts/part.ts";
-import { createDocsReader, LIBRARY_ROUTES } from "./docs_routes.ts";
-import { tryHandlers } from "./try_handlers.ts";
-import { createVerifier, VERIFY_ROUTES } from "./verify_routes.ts";
+import { createReader, DOCS_ROUTES } from "./docs_routes.ts";
+import { tryReadings } from "./try_page.ts";
+import { verifyReadings } from "./verify_page.ts";
 
-export const DOCS_ROUTES = [...LIBRARY_ROUTES, ...VERIFY_ROUTES];
+export { DOCS_ROUTES };
 
 export function openDocs(core: Core, describe: () => Promise<Description>): Part {
-  return {
-    routes: mount(DOCS_ROUTES, {
-      ...core,
-      reader: createDocsReader(describe),
-      tryOut: tryHandlers(core.deps.config),
-      verifier: createVerifier(),
-    }),
-  };
+  const fixed = new Map([...tryReadings(core.deps.config), ...verifyReadings()]);
+  // Texts and renderer take memory: they are loaded when a page is first asked for.
+  const openLibrary = madeOnce(async () => {
+    const [{ libraryReadings }, description] = await Promise.all([
+      import("./library.ts"),
+      describe(),
+    ]);
+    return libraryReadings(description);
+  });
+  return { routes: mount(DOCS_ROUTES, { ...core, read: createReader(fixed, openLibrary) }) };
 }

@@ -1,7 +1,7 @@
 /** Documents as HTML for pages: headings with anchors, tables that scroll. */
 import { raw } from "hono/html";
 import { Marked, Renderer, type Tokens } from "marked";
-import type { Html } from "../../base/pages/html.ts";
+import type { Html } from "../../base/pages/elements.ts";
 
 export interface RenderedDocument {
   /** Of the first heading, which the page's frame shows; "" without one. */

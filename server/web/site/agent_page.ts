@@ -2,16 +2,10 @@
 import { html } from "hono/html";
 import type { ActiveAgent } from "../../messaging/agents/active_agents.ts";
 import type { AgentRecord } from "../../messaging/agents/agent_records.ts";
-import { factList } from "../../base/pages/fact_list.ts";
+import { factList, type Html, notice, shownText, timeText } from "../../base/pages/elements.ts";
 import { frame } from "../../base/pages/frame.ts";
-import type { Html } from "../../base/pages/html.ts";
-import { notice } from "../../base/pages/notice.ts";
-import { shownText } from "../../base/pages/shown_text.ts";
-import { timeText } from "../../base/pages/time_text.ts";
-import { sampleBlock } from "./sample_block.ts";
-import { writeSamples } from "./samples.ts";
-import { searchForm } from "./search_form.ts";
-import { tagList } from "./tag_list.ts";
+import { sampleBlock, writeSamples } from "./samples.ts";
+import { searchForm, tagList } from "./agent_parts.ts";
 
 export function agentPage({ agent, lastSeenMs }: ActiveAgent, baseUrl: string): Promise<string> {
   const { handle, wordName, address, createdAtMs, custody } = agent;

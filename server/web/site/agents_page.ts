@@ -2,17 +2,10 @@
 import { html } from "hono/html";
 import type { AgentListEntry } from "../../messaging/directory/agent_search.ts";
 import { LIVE_SCRIPT } from "../../base/pages/asset_files.ts";
-import { addressText } from "../../base/pages/address_text.ts";
 import { frame } from "../../base/pages/frame.ts";
-import type { Html } from "../../base/pages/html.ts";
+import { type Html, refusalNotice, shownText, timeText } from "../../base/pages/elements.ts";
 import { liveBar, type LivePeriod } from "../../base/pages/live_bar.ts";
-import { notice } from "../../base/pages/notice.ts";
-import { shownText } from "../../base/pages/shown_text.ts";
-import { timeText } from "../../base/pages/time_text.ts";
-import { agentLink } from "./agent_link.ts";
-import { cutText } from "./cut_text.ts";
-import { searchForm, type SearchWords } from "./search_form.ts";
-import { tagList } from "./tag_list.ts";
+import { agentLink, searchForm, type SearchWords, tagList } from "./agent_parts.ts";
 
 export interface AgentsFacts {
   words: SearchWords;
@@ -58,13 +51,13 @@ ${
 
 /**
  * A search that was refused; what was looked for stays in the form.
- * @param why for people
+ * @param why as refusalNotice() takes it
  * @param code of the refusal
  */
 export function refusedSearchPage(words: SearchWords, why: string, code: string): Promise<string> {
   return frame(
     TITLE,
-    html`${notice(code === "rate_limited" ? "warning" : "error", shownText(why))}
+    html`${refusalNotice(why, code === "rate_limited" ? "warning" : "error")}
 ${searchForm(words)}
 <p><a href="/agents">All agents, newest first</a></p>
 <p class="hint">Code: <code>${code}</code></p>`,
@@ -80,8 +73,15 @@ function agentList(agents: readonly AgentListEntry[]): Html {
 <h3>${agentLink(handle)}${display_name === "" ? "" : html` <span class="soft">${shownText(display_name)}</span>`}</h3>
 ${description === "" ? "" : html`<p>${shownText(cutText(description, DESCRIPTION_LENGTH))}</p>`}
 ${tagList(tags)}
-<p class="hint"><span>${word_name}</span> ${addressText(address)} <span>since ${timeText(Date.parse(created_at))}</span></p>
+<p class="hint"><span>${word_name}</span> <code class="copy cut" title="${address}">${address}</code> <span>since ${timeText(Date.parse(created_at))}</span></p>
 </li>\n`;
   });
   return html`<ol class="records agents">\n${rows}</ol>`;
+}
+
+/** The beginning of a text, for lists. @param length in code points, the sign that something is left out among them */
+export function cutText(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const points = [...text];
+  return points.length <= length ? text : `${points.slice(0, length - 1).join("")}…`;
 }

@@ -7,19 +7,16 @@ import { querySchema } from "../../base/description/schemas/queries.ts";
 import { DIRECTORY_QUERY, MAX_OFFSET } from "../../messaging/directory/routes.ts";
 import { RelayError } from "../../base/errors.ts";
 import { refusalHeaders } from "../../base/http/answers/answer.ts";
-import { answerFixed, fixContent } from "../../base/http/answers/fixed_content.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
 import { readQuery } from "../../base/http/fields/query.ts";
 import type { HttpEnv } from "../../base/http/routes/route.ts";
-import { answerPage, FIXED_PAGE_HEADERS } from "../../base/pages/answer_page.ts";
+import { answerFixedPage, answerPage, fixPage } from "../../base/pages/answer_page.ts";
 import { LIVE, liveHeaders } from "../../base/pages/live_bar.ts";
 import { PAGE, pageRoute } from "../../base/pages/page_route.ts";
-import { sentenceOf } from "../../base/pages/sentence.ts";
 import { type AgentsFacts, agentsPage, refusedSearchPage } from "./agents_page.ts";
-import type { SearchWords } from "./search_form.ts";
+import type { SearchWords } from "./agent_parts.ts";
 import type { SiteServices } from "./site_services.ts";
 
-const HTML = "text/html; charset=utf-8";
 const { limit: _, ...WITHOUT_LIMIT } = DIRECTORY_QUERY;
 const QUERY = { ...WITHOUT_LIMIT, live: LIVE };
 const AGENTS = 50;
@@ -56,10 +53,10 @@ export const readAgentsPage = pageRoute({
         `/agents/${before_id}`,
         () => browsePage(services, before_id, undefined),
       );
-      return answerFixed(c.req.raw, page, FIXED_PAGE_HEADERS, false);
+      return answerFixedPage(c.req.raw, page, {}, false);
     }
     const page = await pages.get(`/agents ${live}`, () => browsePage(services, undefined, live));
-    return answerFixed(c.req.raw, page, { ...FIXED_PAGE_HEADERS, ...liveHeaders(live) });
+    return answerFixedPage(c.req.raw, page, liveHeaders(live));
   },
 });
 
@@ -103,12 +100,12 @@ async function searchPage(
     isBeginning: false,
     period: undefined,
   });
-  return answerFixed(c.req.raw, await fixContent(page, HTML), FIXED_PAGE_HEADERS, false);
+  return answerFixedPage(c.req.raw, await fixPage(page), {}, false);
 }
 
 /** What a person is told: limits tell programs of fields that pages do not have. */
 function wordsOf({ code, message, retryAfterMs = 1 }: RelayError): string {
-  if (code !== "rate_limited") return sentenceOf(message);
+  if (code !== "rate_limited") return message;
   return "Too many searches from your address within a minute. " +
     `Search again in ${
       Math.ceil(retryAfterMs / 1_000)

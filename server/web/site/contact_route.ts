@@ -1,14 +1,10 @@
 /** GET /contact: who runs this relay. */
 import { html } from "hono/html";
 import { fixedAnswers } from "../../base/description/fixed_answers.ts";
-import {
-  answerFixed,
-  fixContent,
-  type FixedContent,
-} from "../../base/http/answers/fixed_content.ts";
-import { FIXED_PAGE_HEADERS } from "../../base/pages/answer_page.ts";
+import { madeOnce } from "../../base/made_once.ts";
+import { answerFixedPage, fixPage } from "../../base/pages/answer_page.ts";
 import { frame } from "../../base/pages/frame.ts";
-import { notice } from "../../base/pages/notice.ts";
+import { notice } from "../../base/pages/elements.ts";
 import { PAGE, pageRoute } from "../../base/pages/page_route.ts";
 import type { SiteServices } from "./site_services.ts";
 
@@ -21,10 +17,8 @@ export const readContactPage = pageRoute({
     answers: fixedAnswers("The page.", PAGE),
   },
   handle({ deps: { config } }: Pick<SiteServices, "deps">) {
-    let page: Promise<FixedContent> | undefined;
-    const fix = async () =>
-      await fixContent(await contactPage(config.operatorContact), "text/html; charset=utf-8");
-    return async (c) => answerFixed(c.req.raw, await (page ??= fix()), FIXED_PAGE_HEADERS);
+    const page = madeOnce(async () => await fixPage(await contactPage(config.operatorContact)));
+    return async (c) => answerFixedPage(c.req.raw, await page());
   },
 });
 

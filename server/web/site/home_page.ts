@@ -6,17 +6,11 @@ import type { FeedEvent } from "../../messaging/network/feed_block.ts";
 import type { Week } from "../../messaging/network/leaderboard.ts";
 import type { Totals } from "../../messaging/network/totals.ts";
 import { LIVE_SCRIPT } from "../../base/pages/asset_files.ts";
-import { factList } from "../../base/pages/fact_list.ts";
-import { frame } from "../../base/pages/frame.ts";
-import type { Html } from "../../base/pages/html.ts";
+import { countText, factList, type Html, notice } from "../../base/pages/elements.ts";
+import { frame, RELAY_NAME } from "../../base/pages/frame.ts";
 import { liveBar, type LivePeriod } from "../../base/pages/live_bar.ts";
-import { notice } from "../../base/pages/notice.ts";
-import { RELAY_NAME } from "../../base/pages/relay_name.ts";
-import { countText } from "./count_text.ts";
-import { eventList } from "./event_list.ts";
-import { figureList } from "./figure_list.ts";
-import { sampleBlock } from "./sample_block.ts";
-import { startSamples } from "./samples.ts";
+import { eventList, figureList } from "./network_parts.ts";
+import { sampleBlock, startSamples } from "./samples.ts";
 
 export interface HomeFacts {
   totals: Totals;

@@ -4,17 +4,14 @@ import { publicRoute } from "../../base/description/declaration.ts";
 import { fixedAnswers } from "../../base/description/fixed_answers.ts";
 import { JSON_HEADERS } from "../../base/http/answers/answer.ts";
 import { allowPreflight, openCors } from "../../base/http/routes/cors.ts";
-import {
-  answerFixed,
-  fixContent,
-  type FixedContent,
-} from "../../base/http/answers/fixed_content.ts";
+import { answerFixed, fixContent } from "../../base/http/answers/fixed_content.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
 import { readQuery } from "../../base/http/fields/query.ts";
-import { FIXED_PAGE_HEADERS } from "../../base/pages/answer_page.ts";
+import { madeOnce } from "../../base/made_once.ts";
+import { answerFixedPage } from "../../base/pages/answer_page.ts";
 import { LIVE, liveHeaders } from "../../base/pages/live_bar.ts";
 import { PAGE } from "../../base/pages/page_route.ts";
-import { RELAY_NAME } from "../../base/pages/relay_name.ts";
+import { RELAY_NAME } from "../../base/pages/frame.ts";
 import { VERSION } from "../../base/version.ts";
 import { homePage } from "./home_page.ts";
 import type { SiteServices } from "./site_services.ts";
@@ -78,14 +75,10 @@ export const readHome = publicRoute({
     allowPreflight(headers, ALLOW, request.headers.get("access-control-request-headers"));
   },
   handle({ deps: { config }, figures, holdsKeys, pages }: SiteServices) {
-    let facts: Promise<FixedContent> | undefined;
-    const fixFacts = () =>
-      fixContent(
-        JSON.stringify(factsOf(config.baseUrl, DESCRIPTION)),
-        JSON_HEADERS["Content-Type"]!,
-      );
+    const json = JSON.stringify(factsOf(config.baseUrl, DESCRIPTION));
+    const facts = madeOnce(() => fixContent(json, JSON_HEADERS["Content-Type"]!));
     return async (c) => {
-      if (!namesHtml(c.req.raw)) return answerFixed(c.req.raw, await (facts ??= fixFacts()));
+      if (!namesHtml(c.req.raw)) return answerFixed(c.req.raw, await facts());
       const { live: period } = readQuery(c.get("query"), { live: LIVE });
       const page = await pages.get(`/ ${period}`, async () => {
         const [totals, week, events] = await Promise.all([
@@ -95,7 +88,7 @@ export const readHome = publicRoute({
         ]);
         return await homePage(config, { totals, week, events, holdsKeys, period });
       });
-      return answerFixed(c.req.raw, page, { ...FIXED_PAGE_HEADERS, ...liveHeaders(period) });
+      return answerFixedPage(c.req.raw, page, liveHeaders(period));
     };
   },
 });

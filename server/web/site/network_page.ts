@@ -5,13 +5,10 @@ import type { LeaderboardEntry, Week } from "../../messaging/network/leaderboard
 import type { Totals } from "../../messaging/network/totals.ts";
 import { LIVE_SCRIPT } from "../../base/pages/asset_files.ts";
 import { frame } from "../../base/pages/frame.ts";
-import type { Html } from "../../base/pages/html.ts";
+import { countText, type Html, table } from "../../base/pages/elements.ts";
 import { liveBar, type LivePeriod } from "../../base/pages/live_bar.ts";
-import { agentLink } from "./agent_link.ts";
-import { countText } from "./count_text.ts";
-import { eventList } from "./event_list.ts";
-import { figureList } from "./figure_list.ts";
-import { weekChart } from "./week_chart.ts";
+import { agentLink } from "./agent_parts.ts";
+import { eventList, figureList } from "./network_parts.ts";
 
 export interface FeedPage {
   /** Newest first. */
@@ -89,21 +86,44 @@ ${
 }
 
 function leaderTable(leaders: readonly LeaderboardEntry[]): Html {
-  const rows = leaders.map(({ handle, message_count: count }, i) =>
-    // deno-fmt-ignore
-    html`<tr><td class="number">${i + 1}</td><th scope="row">${agentLink(handle)}</th><td class="number">${countText(count)}</td></tr>\n`
+  return table(
+    [["Place", "number"], ["Agent", "head"], ["Messages", "number"]],
+    leaders.map(({ handle, message_count: count }, i) => [
+      String(i + 1),
+      agentLink(handle),
+      countText(count),
+    ]),
   );
-  return html`
-    <table class="leaders">
-      <thead>
-        <tr>
-          <th scope="col" class="number">Place</th>
-          <th scope="col">Agent</th>
-          <th scope="col" class="number">Messages</th>
-        </tr>
-      </thead>
-      <tbody>
-    ${rows}</tbody>
-    </table>
-  `;
+}
+
+/** Of the drawing of a week, in its own units. */
+const HEIGHT = 40;
+const WIDTH = 10;
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+const DAY_NAME = new Intl.DateTimeFormat("en", { weekday: "short", timeZone: "UTC" });
+
+/** The messages of the last seven days as bars; the numbers stand beside them, for who sees no bars. */
+function weekChart(days: Week["days"]): Html {
+  const most = Math.max(1, ...days.map(({ messages }) => messages));
+  const bars = days.map(({ startMs, messages }) => {
+    // What is little stays visible beside what is much.
+    const height = messages <= 0 ? 0.5 : Math.max(1, HEIGHT * messages / most);
+    const day = new Date(startMs).toISOString().slice(0, 10);
+    // deno-fmt-ignore
+    return html`<li><span class="count" title="${countText(messages)}">${compactCount(messages)}</span>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true"><rect x="0" y="${round(HEIGHT - height)}" width="${WIDTH}" height="${round(height)}"/></svg>
+<time datetime="${day}" title="${day}">${DAY_NAME.format(startMs)}</time></li>\n`;
+  });
+  // deno-fmt-ignore
+  return html`<ol class="week" aria-label="Messages by day">\n${bars}</ol>
+<p class="hint">Messages by day of UTC; today is the last one.</p>`;
+}
+
+function round(length: number): string {
+  return String(Math.round(length * 10) / 10);
+}
+
+/** A count where there is little room, such as 1.2M. */
+function compactCount(count: number): string {
+  return count < 10_000 ? countText(count) : COMPACT.format(count);
 }

@@ -2,9 +2,8 @@
 import { fixedAnswers } from "../../base/description/fixed_answers.ts";
 import { querySchema } from "../../base/description/schemas/queries.ts";
 import { FEED_QUERY } from "../../messaging/network/routes.ts";
-import { answerFixed } from "../../base/http/answers/fixed_content.ts";
 import { readQuery } from "../../base/http/fields/query.ts";
-import { FIXED_PAGE_HEADERS } from "../../base/pages/answer_page.ts";
+import { answerFixedPage } from "../../base/pages/answer_page.ts";
 import { LIVE, liveHeaders } from "../../base/pages/live_bar.ts";
 import { PAGE, pageRoute } from "../../base/pages/page_route.ts";
 import { networkPage, olderFeedPage } from "./network_page.ts";
@@ -37,7 +36,7 @@ export const readNetworkPage = pageRoute({
           `/network/${beforeId}`,
           async () => await olderFeedPage(await feedPage(beforeId)),
         );
-        return answerFixed(c.req.raw, page, FIXED_PAGE_HEADERS, false);
+        return answerFixedPage(c.req.raw, page, {}, false);
       }
       const page = await pages.get(`/network ${live}`, async () => {
         const [totals, week, leaders, feed] = await Promise.all([
@@ -49,7 +48,7 @@ export const readNetworkPage = pageRoute({
         const first = { totals, week, leaders: leaders.slice(0, LEADERS), period: live };
         return await networkPage({ ...first, ...feed });
       });
-      return answerFixed(c.req.raw, page, { ...FIXED_PAGE_HEADERS, ...liveHeaders(live) });
+      return answerFixedPage(c.req.raw, page, liveHeaders(live));
     };
   },
 });

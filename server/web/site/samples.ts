@@ -5,6 +5,7 @@
 import curl from "../../../docs/examples/curl.txt" with { type: "text" };
 import python from "../../../docs/examples/relay.py" with { type: "text" };
 import typescript from "../../../docs/examples/relay.ts" with { type: "text" };
+import { codeBlock, type Html } from "../../base/pages/elements.ts";
 
 /** A piece of code, and the language that codeBlock() names. */
 export interface Sample {
@@ -68,4 +69,9 @@ print(call("POST", "/v1/messages", body=${message}))`,
   -d '${message}'`,
     },
   };
+}
+
+/** A sample as text to copy. */
+export function sampleBlock({ text, language }: Sample): Html {
+  return codeBlock(text, { language });
 }

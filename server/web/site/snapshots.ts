@@ -1,4 +1,5 @@
-import { fixContent, type FixedContent } from "../../base/http/answers/fixed_content.ts";
+import type { FixedContent } from "../../base/http/answers/fixed_content.ts";
+import { fixPage } from "../../base/pages/answer_page.ts";
 import { KeptResults } from "../../base/bounds/kept_results.ts";
 
 /** How long others wait for one that is being made, too. */
@@ -18,10 +19,6 @@ export class Snapshots {
 
   /** The page of a name. @throws what making it throws; it is not kept */
   get(name: string, make: () => Promise<string>): Promise<FixedContent> {
-    return this.#kept.get(
-      name,
-      KEPT_FOR,
-      async () => await fixContent(await make(), "text/html; charset=utf-8"),
-    );
+    return this.#kept.get(name, KEPT_FOR, async () => await fixPage(await make()));
   }
 }

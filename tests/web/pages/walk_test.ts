@@ -4,12 +4,14 @@ import assert from "node:assert/strict";
 import { html, raw } from "hono/html";
 import type { Route } from "../../../server/base/http/routes/route.ts";
 import { answerPage } from "../../../server/base/pages/answer_page.ts";
-import { codeBlock } from "../../../server/base/pages/code_block.ts";
-import { factList } from "../../../server/base/pages/fact_list.ts";
+import {
+  codeBlock,
+  factList,
+  type Html,
+  notice,
+  postButton,
+} from "../../../server/base/pages/elements.ts";
 import { frame } from "../../../server/base/pages/frame.ts";
-import type { Html } from "../../../server/base/pages/html.ts";
-import { notice } from "../../../server/base/pages/notice.ts";
-import { postButton } from "../../../server/base/pages/post_button.ts";
 import { readBody } from "../../../server/base/http/routes/read_body.ts";
 import { startApp } from "../../support/app_server.ts";
 import { withChromium, withPage } from "../../support/chromium.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cutText } from "./cut_text.ts";
+import { cutText } from "./agents_page.ts";
 
 Deno.test("cutText() leaves what fits, and cuts between code points", () => {
   assert.equal(cutText("abc", 3), "abc");
