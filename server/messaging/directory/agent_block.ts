@@ -1,91 +1,113 @@
 /**
- * Agents of consecutive ids, each as one string and one bit in many planes. A plane belongs to
+ * Agents of consecutive ids, each as a few texts and one bit in many planes. A plane belongs to
  * pieces of one to three letters and to marks (a tag, a handle); an agent's bit is set in those of its
  * text. A search reads one bit for each agent and plane of its own pieces, and compares the few agents
  * that are left.
  */
 import type { ListingRow } from "./listing.ts";
+import { PackedTexts } from "./packed_texts.ts";
+import type { SearchQuery } from "./search_query.ts";
 
-export const BLOCK_AGENTS = 1_024;
+export const BLOCK_AGENTS = 2_048;
 const PLANES = 1_024;
 const WORDS = BLOCK_AGENTS / 32;
-/** Planes of one mark. Of a thousand agents without it, some four stand in all of them. */
+/** Planes of one mark. Of a thousand agents without it, few stand in all of them. */
 const MARK_PLANES = 4;
 /** Stands between fields: no profile and no piece holds it. */
 export const FIELD_BREAK = "\u0000";
 
+/** Texts of an agent: the four that are searched, in lower case; the tags; all else. */
+const [TEXT, TAGS, REST, TEXTS] = [0, 1, 2, 3];
+
+/** A query as its bytes are compared. */
+export interface Sought {
+  text: Uint8Array;
+  /** Each between commas. */
+  tags: readonly Uint8Array[];
+}
+
 export class AgentBlock {
   readonly #planes = new Int32Array(PLANES * WORDS);
-  /** createdAtMs, address and tags, each with a comma after it, then the four texts. */
-  readonly #entries = new Array<string | undefined>(BLOCK_AGENTS).fill(undefined);
+  readonly #texts = new PackedTexts(TEXTS * BLOCK_AGENTS);
 
   constructor(private readonly firstId: number) {}
 
   /** Adds an agent, or replaces what was known of it. */
   put(listing: ListingRow): void {
-    const { id, handle, wordName, displayName, description, tags, address } = listing;
+    const { id, handle, wordName, displayName, description, tags, address, createdAtMs } = listing;
     this.remove(id);
-    const head = [listing.createdAtMs, address, ...tags, ""].join(",");
-    // Joined, not a template: V8 would keep its parts.
-    this.#entries[id - this.firstId] = [head, handle, wordName, displayName, description]
-      .join(FIELD_BREAK);
-    const { word, bit } = placeOf(id - this.firstId);
+    const fields = [handle, wordName, displayName, description];
+    const shown = fields.join(FIELD_BREAK);
+    const text = shown.toLowerCase();
+    const rest = [createdAtMs, address, ...(shown === text ? [] : fields)].join(FIELD_BREAK);
+    const at = id - this.firstId;
+    this.#texts.set(TEXTS * at + TEXT, text);
+    this.#texts.set(TEXTS * at + TAGS, `,${tags.join(",")},`);
+    this.#texts.set(TEXTS * at + REST, rest);
+    const word = at >>> 5;
+    const bit = 1 << (at & 31);
     const add = (plane: number) => {
       this.#planes[plane * WORDS + word]! |= bit;
     };
-    eachOfMarks(tags, handle, add);
-    eachPiece([handle, wordName, displayName, description].join(FIELD_BREAK).toLowerCase(), add);
+    eachMark([handleMark(handle), ...tags.map(tagMark)], add);
+    eachPiece(text, 1, add);
   }
 
   remove(agentId: number): void {
     const at = agentId - this.firstId;
-    if (this.#entries[at] === undefined) return;
-    this.#entries[at] = undefined;
-    const { word, bit } = placeOf(at);
+    if (this.#texts.get(TEXTS * at) === "") return;
+    for (const part of [TEXT, TAGS, REST]) this.#texts.set(TEXTS * at + part, "");
+    const word = at >>> 5;
+    const bit = 1 << (at & 31);
     for (let plane = 0; plane < PLANES; plane++) this.#planes[plane * WORDS + word]! &= ~bit;
   }
 
+  /** Those who stand in all of some planes, 32 in a word. @param among to leave out others */
+  candidates(planes: readonly number[], among?: Int32Array): Int32Array {
+    const found = new Int32Array(WORDS);
+    const bitsOf = this.#planes;
+    for (let word = 0; word < WORDS; word++) {
+      let bits = among === undefined ? -1 : among[word]!;
+      for (let i = 0; bits !== 0 && i < planes.length; i++) {
+        bits &= bitsOf[planes[i]! * WORDS + word]!;
+      }
+      found[word] = bits;
+    }
+    return found;
+  }
+
   /**
-   * Ids of those who stand in all of some planes, the highest first.
-   * @param seenMs of the block's agents: those who were not seen after a time are left out
+   * Ids of candidates, the highest first.
+   * @param seenMs by agent id: those who were not seen after a time are left out
    */
-  candidates(planes: readonly number[], seenMs?: Float64Array, afterMs = -1): number[] {
+  descending(candidates: Int32Array, seenMs: Float64Array, afterMs: number): number[] {
     const agentIds: number[] = [];
     for (let word = WORDS - 1; word >= 0; word--) {
-      let bits = -1;
-      for (let i = 0; i < planes.length && bits !== 0; i++) {
-        bits &= this.#planes[planes[i]! * WORDS + word]!;
-      }
-      while (bits !== 0) {
+      for (let bits = candidates[word]!; bits !== 0;) {
         const bit = 31 - Math.clz32(bits);
         bits ^= 1 << bit;
-        const at = word * 32 + bit;
-        if (seenMs === undefined || seenMs[at]! > afterMs) agentIds.push(this.firstId + at);
+        const agentId = this.firstId + word * 32 + bit;
+        if (!(seenMs[agentId]! <= afterMs)) agentIds.push(agentId);
       }
     }
     return agentIds;
   }
 
-  /**
-   * Whether an agent is here and holds a text and all of some tags.
-   * @param text in lower case, without a break
-   */
-  holds(agentId: number, text: string, tags: readonly string[]): boolean {
-    const entry = this.#entries[agentId - this.firstId];
-    if (entry === undefined) return false;
-    const headEnd = entry.indexOf(FIELD_BREAK);
-    for (const tag of tags) {
-      const at = entry.indexOf(`,${tag},`);
-      if (at === -1 || at > headEnd) return false;
-    }
-    return entry.slice(headEnd + 1).toLowerCase().includes(text);
+  /** Whether an agent is here and holds a text and all of some tags. */
+  holds(agentId: number, { text, tags }: Sought): boolean {
+    const at = TEXTS * (agentId - this.firstId);
+    return this.#texts.holds(at + TEXT, text) &&
+      tags.every((tag) => this.#texts.holds(at + TAGS, tag));
   }
 
-  read(agentId: number): ListingRow | undefined {
-    const [head, handle, wordName, displayName, description] =
-      this.#entries[agentId - this.firstId]?.split(FIELD_BREAK) ?? [];
-    if (head === undefined) return undefined;
-    const [createdAtMs, address, ...tags] = head.slice(0, -1).split(",");
+  read(agentId: number): ListingRow | null {
+    const at = TEXTS * (agentId - this.firstId);
+    const rest = this.#texts.get(at + REST);
+    if (rest === "") return null;
+    const [createdAtMs, address, ...fields] = rest.split(FIELD_BREAK);
+    const [handle, wordName, displayName, description] = fields.length > 0
+      ? fields
+      : this.#texts.get(at + TEXT).split(FIELD_BREAK);
     return {
       v: 1,
       id: agentId,
@@ -94,28 +116,42 @@ export class AgentBlock {
       address: address!,
       displayName: displayName!,
       description: description!,
-      tags,
+      tags: this.#texts.get(at + TAGS).split(",").filter((tag) => tag !== ""),
       createdAtMs: Number(createdAtMs),
     };
   }
 }
 
-/** The planes in which every agent stands that holds a text, all of some tags and, if given, a handle. */
-export function planesOf(text: string, tags: readonly string[], handle?: string): number[] {
+/** Planes in which every agent stands that matches a query. */
+export function planesOf({ text, tags }: SearchQuery): number[] {
   const planes = new Set<number>();
-  const add = (plane: number) => void planes.add(plane);
-  eachOfMarks(tags, handle, add);
-  eachPiece(text, add);
+  eachMark(tags.map(tagMark), (plane) => planes.add(plane));
+  // Longer texts have pieces of three letters enough.
+  eachPiece(text, text.length > 4 ? 3 : 1, (plane) => planes.add(plane));
   return [...planes];
 }
 
-function placeOf(at: number): { word: number; bit: number } {
-  return { word: at >>> 5, bit: 1 << (at & 31) };
+/** Planes in which the agent of a handle stands. */
+export function handlePlanes(handle: string): number[] {
+  const planes: number[] = [];
+  eachMark([handleMark(handle)], (plane) => planes.push(plane));
+  return planes;
 }
 
-/** Gives the planes of all pieces of one, two and three letters of a text, the longest first. */
-function eachPiece(text: string, give: (plane: number) => void): void {
-  for (let length = 3; length > 0; length--) {
+const tagMark = (tag: string) => `,${tag}`;
+const handleMark = (handle: string) => `@${handle}`;
+
+function eachMark(marks: readonly string[], give: (plane: number) => void): void {
+  for (const mark of marks) {
+    let hash = 0;
+    for (let i = 0; i < mark.length; i++) hash = mix(joined(hash, mark.charCodeAt(i)));
+    for (let n = 0; n < MARK_PLANES; n++) give(mix(hash + n) % PLANES);
+  }
+}
+
+/** Gives the planes of all pieces of a text, from three letters down to `shortest`. */
+function eachPiece(text: string, shortest: number, give: (plane: number) => void): void {
+  for (let length = 3; length >= shortest; length--) {
     next: for (let from = 0; from + length <= text.length; from++) {
       let hash = 0;
       for (let i = from; i < from + length; i++) {
@@ -125,20 +161,6 @@ function eachPiece(text: string, give: (plane: number) => void): void {
       }
       give(mix(hash) % PLANES);
     }
-  }
-}
-
-function eachOfMarks(
-  tags: readonly string[],
-  handle: string | undefined,
-  give: (plane: number) => void,
-): void {
-  const marks = tags.map((tag) => `,${tag}`);
-  if (handle !== undefined) marks.push(`@${handle}`);
-  for (const mark of marks) {
-    let hash = 0;
-    for (let i = 0; i < mark.length; i++) hash = mix(joined(hash, mark.charCodeAt(i)));
-    for (let n = 0; n < MARK_PLANES; n++) give(mix(hash + n) % PLANES);
   }
 }
 

@@ -1,28 +1,24 @@
-/** When agents were last seen, by id. */
+/** When agents were last seen. */
+const SAMPLE = 256;
+
 export class LastSeen {
-  #seenMs = new Float64Array(4_096);
+  /** Unix ms by agent id; 0 for never. It may end before an agent who was never seen. */
+  seenMs = new Float64Array(4_096);
 
-  /** Unix ms when the agent was last seen; 0 for never. */
-  of(agentId: number): number {
-    return this.#seenMs[agentId] ?? 0;
-  }
-
-  /** The times of so many agents, by their place after the first. */
-  from(agentId: number, count: number): Float64Array {
-    this.#reserve(agentId + count);
-    return this.#seenMs.subarray(agentId, agentId + count);
+  /** A time after which some one in sixteen agents was seen, by a sample. */
+  lateMs(): number {
+    const step = this.seenMs.length / SAMPLE;
+    return Float64Array.from({ length: SAMPLE }, (_, i) => this.seenMs[Math.floor(i * step)]!)
+      .sort()[SAMPLE * 15 / 16]!;
   }
 
   /** Records when an agent was last seen; an earlier time than the one known changes nothing. */
   touch(agentId: number, seenMs: number): void {
-    this.#reserve(agentId + 1);
-    if (seenMs > this.#seenMs[agentId]!) this.#seenMs[agentId] = seenMs;
-  }
-
-  #reserve(count: number): void {
-    if (count <= this.#seenMs.length) return;
-    const grown = new Float64Array(Math.max(count, Math.ceil(1.5 * this.#seenMs.length)));
-    grown.set(this.#seenMs);
-    this.#seenMs = grown;
+    if (agentId >= this.seenMs.length) {
+      const grown = new Float64Array(Math.max(agentId + 1, Math.ceil(1.5 * this.seenMs.length)));
+      grown.set(this.seenMs);
+      this.seenMs = grown;
+    }
+    if (seenMs > this.seenMs[agentId]!) this.seenMs[agentId] = seenMs;
   }
 }

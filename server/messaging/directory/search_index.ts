@@ -4,10 +4,19 @@
  * to stand on the page.
  */
 import { SliceClock } from "../../base/slices/slice_clock.ts";
-import { AgentBlock, BLOCK_AGENTS, FIELD_BREAK, planesOf } from "./agent_block.ts";
+import {
+  AgentBlock,
+  BLOCK_AGENTS,
+  FIELD_BREAK,
+  handlePlanes,
+  planesOf,
+  type Sought,
+} from "./agent_block.ts";
 import { LastSeen } from "./last_seen.ts";
 import { agentListEntry, type ListingRow } from "./listing.ts";
 import type { SearchQuery } from "./search_query.ts";
+
+const encoder = new TextEncoder();
 
 export interface SearchPage {
   /** "activity": an equal handle first, then most recently seen. "newest": latest registered first. */
@@ -46,46 +55,74 @@ export class SearchIndex {
    * What they change may or may not show.
    */
   async search(
-    { text, tags }: SearchQuery,
+    query: SearchQuery,
     { order, offset, limit }: SearchPage,
     clock: SliceClock = new SliceClock(),
   ): Promise<string[]> {
     // A break would match between fields, half a letter within one.
-    if (text.includes(FIELD_BREAK) || !text.isWellFormed()) return [];
+    if (query.text.includes(FIELD_BREAK) || !query.text.isWellFormed()) return [];
+    const sought: Sought = {
+      text: encoder.encode(query.text),
+      tags: query.tags.map((tag) => encoder.encode(`,${tag},`)),
+    };
     const wanted = offset + limit;
-    const planes = planesOf(text, tags);
-    const first = order === "activity" ? this.#withHandle(text, tags) : undefined;
-    let found: Match[] = first === undefined ? [] : [{ agentId: first, seenMs: Infinity }];
-    /** Who was not seen after this is not on the page: ids descend. */
-    let afterMs = -1;
-    for (let place = this.#blocks.length - 1; place >= 0; place--) {
-      if (clock.isOver) await clock.next();
-      if (order === "newest" && found.length >= wanted) break;
-      const block = this.#blocks[place]!;
-      const seen = this.lastSeen.from(place * BLOCK_AGENTS, BLOCK_AGENTS);
-      for (const agentId of block.candidates(planes, seen, afterMs)) {
-        const seenMs = order === "newest" ? 0 : this.lastSeen.of(agentId);
-        if (seenMs <= afterMs || agentId === first || !block.holds(agentId, text, tags)) continue;
-        found.push({ agentId, seenMs });
-        if (found.length < 2 * wanted) continue;
-        found = best(found, wanted);
-        afterMs = found.at(-1)!.seenMs;
-      }
+    const planes = planesOf(query);
+    const candidates = this.#blocks.map((block) => block.candidates(planes));
+    const first = order === "activity" ? this.#withHandle(query.text, candidates) : undefined;
+    let found: Match[] = [];
+    // Where many match, those who were seen lately fill the page.
+    for (const afterMs of order === "activity" ? [this.lastSeen.lateMs(), -1] : [-1]) {
+      found = await this.#find(sought, candidates, { first, order, wanted, afterMs }, clock);
+      if (found.length >= wanted) break;
     }
-    return best(found, wanted).slice(offset)
+    return found.slice(offset)
       .map(({ agentId }) => this.#blocks[placeOf(agentId)]!.read(agentId))
-      .filter((listing) => listing !== undefined)
+      .filter((listing) => listing !== null)
       .map((listing) => JSON.stringify(agentListEntry(listing)));
   }
 
-  /** Who has a handle, and all of some tags. */
-  #withHandle(handle: string, tags: readonly string[]): number | undefined {
-    const planes = planesOf(handle, tags, handle);
-    for (const block of this.#blocks) {
-      const isIt = (agentId: number) => block.read(agentId)?.handle === handle;
-      const agentId = block.candidates(planes).find(isIt);
-      if (agentId !== undefined) return block.holds(agentId, handle, tags) ? agentId : undefined;
+  #withHandle(handle: string, candidates: readonly Int32Array[]): number | undefined {
+    const planes = handlePlanes(handle);
+    for (const [place, among] of candidates.entries()) {
+      const block = this.#blocks[place]!;
+      const agentId = block
+        .descending(block.candidates(planes, among), this.lastSeen.seenMs, -1)
+        .find((agentId) => block.read(agentId)?.handle === handle);
+      if (agentId !== undefined) return agentId;
     }
+  }
+
+  /** The first matches in order, of those who were seen after a time. */
+  async #find(
+    sought: Sought,
+    candidates: readonly Int32Array[],
+    { first, order, wanted, afterMs }: {
+      first: number | undefined;
+      order: SearchPage["order"];
+      wanted: number;
+      afterMs: number;
+    },
+    clock: SliceClock,
+  ): Promise<Match[]> {
+    let found: Match[] = [];
+    if (first !== undefined && this.#blocks[placeOf(first)]!.holds(first, sought)) {
+      found.push({ agentId: first, seenMs: Infinity });
+    }
+    for (let place = candidates.length - 1; place >= 0; place--) {
+      if (order === "newest" && found.length >= wanted) break;
+      if (clock.isOver) await clock.next();
+      const block = this.#blocks[place]!;
+      const times = this.lastSeen.seenMs;
+      for (const agentId of block.descending(candidates[place]!, times, afterMs)) {
+        const seenMs = order === "newest" ? 0 : times[agentId] ?? 0;
+        if (seenMs <= afterMs || agentId === first || !block.holds(agentId, sought)) continue;
+        found.push({ agentId, seenMs });
+        if (found.length < 2 * wanted) continue;
+        found = best(found, wanted);
+        afterMs = found.at(-1)!.seenMs; // ids descend: who was not seen later comes behind
+      }
+    }
+    return best(found, wanted);
   }
 }
 

@@ -1,0 +1,67 @@
+/**
+ * A fixed number of short texts as bytes, one behind the other in any order: the garbage collector
+ * never walks them.
+ */
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export class PackedTexts {
+  #bytes = new Uint8Array(1_024);
+  #used = 0;
+  readonly #starts: Uint32Array;
+  readonly #lengths: Uint32Array;
+
+  /** @param count of texts, all empty at first */
+  constructor(count: number) {
+    this.#starts = new Uint32Array(count);
+    this.#lengths = new Uint32Array(count);
+  }
+
+  get(at: number): string {
+    const start = this.#starts[at]!;
+    return decoder.decode(this.#bytes.subarray(start, start + this.#lengths[at]!));
+  }
+
+  set(at: number, text: string): void {
+    this.#cut(at);
+    const bytes = encoder.encode(text);
+    if (this.#used + bytes.length > this.#bytes.length) {
+      const grown = new Uint8Array(Math.ceil((this.#used + bytes.length) * 1.25));
+      grown.set(this.#bytes);
+      this.#bytes = grown;
+    }
+    this.#bytes.set(bytes, this.#used);
+    this.#starts[at] = this.#used;
+    this.#lengths[at] = bytes.length;
+    this.#used += bytes.length;
+  }
+
+  /** Whether a text holds some bytes of UTF-8. */
+  holds(at: number, sought: Uint8Array): boolean {
+    const bytes = this.#bytes;
+    const { length } = sought;
+    const start = this.#starts[at]!;
+    const lastStart = start + this.#lengths[at]! - length;
+    const first = sought[0];
+    for (let from = start; from <= lastStart; from++) {
+      if (bytes[from] !== first && length > 0) continue;
+      let same = 1;
+      while (same < length && bytes[from + same] === sought[same]) same++;
+      if (same >= length) return true;
+    }
+    return false;
+  }
+
+  /** Takes a text out, and moves those behind it. */
+  #cut(at: number): void {
+    const start = this.#starts[at]!;
+    const length = this.#lengths[at]!;
+    if (length === 0) return;
+    this.#bytes.copyWithin(start, start + length, this.#used);
+    this.#used -= length;
+    this.#lengths[at] = 0;
+    for (let i = 0; i < this.#starts.length; i++) {
+      if (this.#starts[i]! > start) this.#starts[i]! -= length;
+    }
+  }
+}
