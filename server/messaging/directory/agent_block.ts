@@ -8,7 +8,7 @@ import type { ListingRow } from "./listing.ts";
 import { PackedTexts } from "./packed_texts.ts";
 import type { SearchQuery } from "./search_query.ts";
 
-export const BLOCK_AGENTS = 2_048;
+export const BLOCK_AGENTS = 8_192;
 const PLANES = 1_024;
 const WORDS = BLOCK_AGENTS / 32;
 /** Planes of one mark. Of a thousand agents without it, few stand in all of them. */
@@ -62,28 +62,31 @@ export class AgentBlock {
     for (let plane = 0; plane < PLANES; plane++) this.#planes[plane * WORDS + word]! &= ~bit;
   }
 
-  /** Those who stand in all of some planes, 32 in a word. @param among to leave out others */
-  candidates(planes: readonly number[], among?: Int32Array): Int32Array {
-    const found = new Int32Array(WORDS);
-    const bitsOf = this.#planes;
-    for (let word = 0; word < WORDS; word++) {
-      let bits = among === undefined ? -1 : among[word]!;
-      for (let i = 0; bits !== 0 && i < planes.length; i++) {
-        bits &= bitsOf[planes[i]! * WORDS + word]!;
-      }
-      found[word] = bits;
+  /** Those who stand in all of some planes, by a bit each. @param within leaves out others */
+  candidates(planes: readonly number[], within?: Int32Array): Int32Array {
+    const found = within?.slice() ?? new Int32Array(WORDS).fill(-1);
+    for (const plane of planes) {
+      const bits = this.#planes.subarray(plane * WORDS, (plane + 1) * WORDS);
+      for (let word = 0; word < WORDS; word++) found[word]! &= bits[word]!;
     }
     return found;
   }
 
   /**
    * Ids of candidates, the highest first.
+   * @param late by a bit for each of all agents: leaves out others
    * @param seenMs by agent id: those who were not seen after a time are left out
    */
-  descending(candidates: Int32Array, seenMs: Float64Array, afterMs: number): number[] {
+  descending(
+    candidates: Int32Array,
+    late: Int32Array | null,
+    { seenMs, afterMs }: { seenMs: Float64Array; afterMs: number },
+  ): number[] {
     const agentIds: number[] = [];
     for (let word = WORDS - 1; word >= 0; word--) {
-      for (let bits = candidates[word]!; bits !== 0;) {
+      let bits = candidates[word]!;
+      if (late !== null) bits &= late[this.firstId / 32 + word]!;
+      while (bits !== 0) {
         const bit = 31 - Math.clz32(bits);
         bits ^= 1 << bit;
         const agentId = this.firstId + word * 32 + bit;

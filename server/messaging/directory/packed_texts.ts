@@ -3,6 +3,8 @@
  * never walks them.
  */
 const encoder = new TextEncoder();
+/** A UTF-16 unit as UTF-8. */
+const MAX_UNIT_BYTES = 3;
 const decoder = new TextDecoder();
 
 export class PackedTexts {
@@ -24,16 +26,16 @@ export class PackedTexts {
 
   set(at: number, text: string): void {
     this.#cut(at);
-    const bytes = encoder.encode(text);
-    if (this.#used + bytes.length > this.#bytes.length) {
-      const grown = new Uint8Array(Math.ceil((this.#used + bytes.length) * 1.25));
+    const most = this.#used + MAX_UNIT_BYTES * text.length;
+    if (most > this.#bytes.length) {
+      const grown = new Uint8Array(Math.ceil(1.25 * most));
       grown.set(this.#bytes);
       this.#bytes = grown;
     }
-    this.#bytes.set(bytes, this.#used);
+    const { written } = encoder.encodeInto(text, this.#bytes.subarray(this.#used));
     this.#starts[at] = this.#used;
-    this.#lengths[at] = bytes.length;
-    this.#used += bytes.length;
+    this.#lengths[at] = written;
+    this.#used += written;
   }
 
   /** Whether a text holds some bytes of UTF-8. */

@@ -25,6 +25,17 @@ export interface SearchPage {
   limit: number;
 }
 
+interface Asked {
+  /** By block. */
+  candidates: readonly Int32Array[];
+  sought: Sought;
+  /** Who has the text as a handle: comes first. */
+  first: number | undefined;
+  order: SearchPage["order"];
+  /** Matches up to the end of the page. */
+  wanted: number;
+}
+
 interface Match {
   agentId: number;
   /** The later before the earlier; Infinity for an equal handle, 0 where only ids count. */
@@ -65,15 +76,15 @@ export class SearchIndex {
       text: encoder.encode(query.text),
       tags: query.tags.map((tag) => encoder.encode(`,${tag},`)),
     };
-    const wanted = offset + limit;
     const planes = planesOf(query);
     const candidates = this.#blocks.map((block) => block.candidates(planes));
     const first = order === "activity" ? this.#withHandle(query.text, candidates) : undefined;
+    const asked = { candidates, sought, first, order, wanted: offset + limit };
     let found: Match[] = [];
     // Where many match, those who were seen lately fill the page.
-    for (const afterMs of order === "activity" ? [this.lastSeen.lateMs(), -1] : [-1]) {
-      found = await this.#find(sought, candidates, { first, order, wanted, afterMs }, clock);
-      if (found.length >= wanted) break;
+    for (const late of order === "activity" ? [this.lastSeen.late(), null] : [null]) {
+      found = await this.#find(asked, late, clock);
+      if (found.length >= asked.wanted) break;
     }
     return found.slice(offset)
       .map(({ agentId }) => this.#blocks[placeOf(agentId)]!.read(agentId))
@@ -83,44 +94,42 @@ export class SearchIndex {
 
   #withHandle(handle: string, candidates: readonly Int32Array[]): number | undefined {
     const planes = handlePlanes(handle);
-    for (const [place, among] of candidates.entries()) {
-      const block = this.#blocks[place]!;
-      const agentId = block
-        .descending(block.candidates(planes, among), this.lastSeen.seenMs, -1)
+    const anybody = { seenMs: this.lastSeen.seenMs, afterMs: -1 };
+    for (const [place, block] of this.#blocks.entries()) {
+      const few = block.candidates(planes, candidates[place]);
+      const agentId = block.descending(few, null, anybody)
         .find((agentId) => block.read(agentId)?.handle === handle);
       if (agentId !== undefined) return agentId;
     }
   }
 
-  /** The first matches in order, of those who were seen after a time. */
+  /** The first matches in order. @param late where only they are looked at */
   async #find(
-    sought: Sought,
-    candidates: readonly Int32Array[],
-    { first, order, wanted, afterMs }: {
-      first: number | undefined;
-      order: SearchPage["order"];
-      wanted: number;
-      afterMs: number;
-    },
+    { candidates, sought, first, order, wanted }: Asked,
+    late: Int32Array | null,
     clock: SliceClock,
   ): Promise<Match[]> {
     let found: Match[] = [];
-    if (first !== undefined && this.#blocks[placeOf(first)]!.holds(first, sought)) {
-      found.push({ agentId: first, seenMs: Infinity });
-    }
+    /** Who was not seen after this is not on the page: ids descend. */
+    let afterMs = -1;
     for (let place = candidates.length - 1; place >= 0; place--) {
       if (order === "newest" && found.length >= wanted) break;
       if (clock.isOver) await clock.next();
       const block = this.#blocks[place]!;
-      const times = this.lastSeen.seenMs;
-      for (const agentId of block.descending(candidates[place]!, times, afterMs)) {
+      const { seenMs: times } = this.lastSeen;
+      for (
+        const agentId of block.descending(candidates[place]!, late, { seenMs: times, afterMs })
+      ) {
         const seenMs = order === "newest" ? 0 : times[agentId] ?? 0;
         if (seenMs <= afterMs || agentId === first || !block.holds(agentId, sought)) continue;
         found.push({ agentId, seenMs });
         if (found.length < 2 * wanted) continue;
         found = best(found, wanted);
-        afterMs = found.at(-1)!.seenMs; // ids descend: who was not seen later comes behind
+        afterMs = found.at(-1)!.seenMs;
       }
+    }
+    if (first !== undefined && this.#blocks[placeOf(first)]!.holds(first, sought)) {
+      found.push({ agentId: first, seenMs: Infinity });
     }
     return best(found, wanted);
   }
