@@ -11,12 +11,17 @@ import type { SearchQuery } from "./search_query.ts";
 export const BLOCK_AGENTS = 8_192;
 const PLANES = 1_024;
 const WORDS = BLOCK_AGENTS / 32;
+/** Agents whose texts stand together: what a change of one moves. */
+const TEXT_AGENTS = 256;
 /** Planes of one mark. Of a thousand agents without it, few stand in all of them. */
 const MARK_PLANES = 4;
 /** Stands between fields: no profile and no piece holds it. */
 export const FIELD_BREAK = "\u0000";
 
-/** Texts of an agent: the four that are searched, in lower case; the tags; all else. */
+/**
+ * Texts of an agent: the four that are searched, in lower case; the tags; time, address and, where
+ * they are not in lower case, the four as they are.
+ */
 const [TEXT, TAGS, REST, TEXTS] = [0, 1, 2, 3];
 
 /** A query as its bytes are compared. */
@@ -28,7 +33,10 @@ export interface Sought {
 
 export class AgentBlock {
   readonly #planes = new Int32Array(PLANES * WORDS);
-  readonly #texts = new PackedTexts(TEXTS * BLOCK_AGENTS);
+  readonly #texts = Array.from(
+    { length: BLOCK_AGENTS / TEXT_AGENTS },
+    () => new PackedTexts(TEXTS * TEXT_AGENTS),
+  );
 
   constructor(private readonly firstId: number) {}
 
@@ -40,12 +48,11 @@ export class AgentBlock {
     const shown = fields.join(FIELD_BREAK);
     const text = shown.toLowerCase();
     const rest = [createdAtMs, address, ...(shown === text ? [] : fields)].join(FIELD_BREAK);
-    const at = id - this.firstId;
-    this.#texts.set(TEXTS * at + TEXT, text);
-    this.#texts.set(TEXTS * at + TAGS, `,${tags.join(",")},`);
-    this.#texts.set(TEXTS * at + REST, rest);
-    const word = at >>> 5;
-    const bit = 1 << (at & 31);
+    const { texts, first } = this.#textsOf(id);
+    texts.set(first + TEXT, text);
+    texts.set(first + TAGS, `,${tags.join(",")},`);
+    texts.set(first + REST, rest);
+    const { word, bit } = this.#bitOf(id);
     const add = (plane: number) => {
       this.#planes[plane * WORDS + word]! |= bit;
     };
@@ -54,11 +61,10 @@ export class AgentBlock {
   }
 
   remove(agentId: number): void {
-    const at = agentId - this.firstId;
-    if (this.#texts.get(TEXTS * at) === "") return;
-    for (const part of [TEXT, TAGS, REST]) this.#texts.set(TEXTS * at + part, "");
-    const word = at >>> 5;
-    const bit = 1 << (at & 31);
+    const { texts, first } = this.#textsOf(agentId);
+    if (texts.get(first + REST) === "") return;
+    for (const part of [TEXT, TAGS, REST]) texts.set(first + part, "");
+    const { word, bit } = this.#bitOf(agentId);
     for (let plane = 0; plane < PLANES; plane++) this.#planes[plane * WORDS + word]! &= ~bit;
   }
 
@@ -98,19 +104,19 @@ export class AgentBlock {
 
   /** Whether an agent is here and holds a text and all of some tags. */
   holds(agentId: number, { text, tags }: Sought): boolean {
-    const at = TEXTS * (agentId - this.firstId);
-    return this.#texts.holds(at + TEXT, text) &&
-      tags.every((tag) => this.#texts.holds(at + TAGS, tag));
+    const { texts, first } = this.#textsOf(agentId);
+    if (!texts.holds(first + TEXT, text)) return false;
+    return tags.every((tag) => texts.holds(first + TAGS, tag));
   }
 
   read(agentId: number): ListingRow | null {
-    const at = TEXTS * (agentId - this.firstId);
-    const rest = this.#texts.get(at + REST);
+    const { texts, first } = this.#textsOf(agentId);
+    const rest = texts.get(first + REST);
     if (rest === "") return null;
     const [createdAtMs, address, ...fields] = rest.split(FIELD_BREAK);
     const [handle, wordName, displayName, description] = fields.length > 0
       ? fields
-      : this.#texts.get(at + TEXT).split(FIELD_BREAK);
+      : texts.get(first + TEXT).split(FIELD_BREAK);
     return {
       v: 1,
       id: agentId,
@@ -119,9 +125,19 @@ export class AgentBlock {
       address: address!,
       displayName: displayName!,
       description: description!,
-      tags: this.#texts.get(at + TAGS).split(",").filter((tag) => tag !== ""),
+      tags: texts.get(first + TAGS).split(",").filter((tag) => tag !== ""),
       createdAtMs: Number(createdAtMs),
     };
+  }
+
+  #textsOf(agentId: number): { texts: PackedTexts; first: number } {
+    const at = agentId - this.firstId;
+    return { texts: this.#texts[Math.floor(at / TEXT_AGENTS)]!, first: TEXTS * (at % TEXT_AGENTS) };
+  }
+
+  #bitOf(agentId: number): { word: number; bit: number } {
+    const at = agentId - this.firstId;
+    return { word: at >>> 5, bit: 1 << (at & 31) };
   }
 }
 

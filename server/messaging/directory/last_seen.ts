@@ -23,6 +23,7 @@ export class LastSeen {
       .sort();
     if (sample[SAMPLE * 7 / 8]! > this.#lateMs) {
       this.#lateMs = sample[SAMPLE * 15 / 16]!;
+      this.#late = new Int32Array(this.#late.length); // searches under way keep the former one
       for (let word = 0; word < this.#late.length; word++) {
         let bits = 0;
         for (let bit = 0; bit < 32; bit++) {

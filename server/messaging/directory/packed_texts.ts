@@ -8,7 +8,7 @@ const MAX_UNIT_BYTES = 3;
 const decoder = new TextDecoder();
 
 export class PackedTexts {
-  #bytes = new Uint8Array(1_024);
+  #bytes = new Uint8Array(0);
   #used = 0;
   readonly #starts: Uint32Array;
   readonly #lengths: Uint32Array;

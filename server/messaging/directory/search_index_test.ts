@@ -147,15 +147,18 @@ Deno.test("SearchIndex.search() finds the few that match among many that might, 
 Deno.test("SearchIndex.search() goes by the latest time an agent was seen, whenever it is told", async () => {
   const lastSeen = new LastSeen();
   const index = new SearchIndex(lastSeen);
-  for (const id of [1, 2, 9_000]) index.put(listing(id));
+  for (const id of [1, 2, 3, 9_000]) index.put(listing(id));
   lastSeen.touch(2, 50);
   lastSeen.touch(9_000, 40);
   lastSeen.touch(1, 60);
   lastSeen.touch(1, 45); // told late by another process
   assert.deepEqual(
     handles(await index.search({ text: "agent", tags: [] }, FIRST)),
-    ["agent_1", "agent_2", "agent_9000"],
+    ["agent_1", "agent_2", "agent_9000", "agent_3"],
   );
+  lastSeen.touch(3, 90);
+  const page = { ...FIRST, limit: 1 };
+  assert.deepEqual(handles(await index.search({ text: "agent", tags: [] }, page)), ["agent_3"]);
 });
 
 Deno.test("SearchIndex.search() forgets what an agent said before", async () => {
