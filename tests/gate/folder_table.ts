@@ -29,6 +29,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "gather_bytes.ts",
               "hash_in_slices.ts",
               "sha256_of.ts",
+              "slice_clock.ts",
               "sliced.ts",
               "step_budget.ts",
             ],
