@@ -4,7 +4,7 @@
  */
 import { html } from "hono/html";
 import { composeTexts, type NoticeHeaders } from "../../base/notices/notice_mail.ts";
-import type { Html } from "../../base/pages/html.ts";
+import type { Html } from "../../base/pages/elements.ts";
 
 /** How many senders are named; of the others the mail says only their number. */
 export const NAMED_SENDERS = 20;

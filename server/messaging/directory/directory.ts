@@ -7,9 +7,9 @@ import type { AgentCore } from "../agents/agent_core.ts";
 import { doneWithin } from "../../base/time/done_within.ts";
 import { RelayError } from "../../base/errors.ts";
 import { coalesceRuns } from "../../base/storage/leases/coalesce_runs.ts";
+import { LastSeen } from "./last_seen.ts";
 import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
 import type { DirectoryPacks } from "./directory_packs.ts";
-import { Recency } from "./recency.ts";
 import { SearchIndex, type SearchPage } from "./search_index.ts";
 import type { SearchQuery } from "./search_query.ts";
 
@@ -40,13 +40,13 @@ interface Indexed {
 }
 
 export class Directory {
-  readonly #recency = new Recency();
+  readonly #lastSeen = new LastSeen();
   #indexed: Indexed | null = null;
   /** Whether the index has been up to date once: since then it takes a moment. */
   #isBuilt = false;
   readonly #upToDate: () => Promise<SearchIndex>;
 
-  readonly #touch = (agentId: number, seenMs: number) => this.#recency.touch(agentId, seenMs);
+  readonly #touch = (agentId: number, seenMs: number) => this.#lastSeen.touch(agentId, seenMs);
 
   constructor(private readonly options: DirectoryOptions) {
     this.#upToDate = coalesceRuns(() => this.#bringUpToDate());
@@ -90,13 +90,12 @@ export class Directory {
     }
     this.#indexed ??= await this.#load(seq);
     // Side by side: while the store reads for one, the thread works for the other. Both end before
-    // a failure is told, since the next run must not begin options them.
+    // a failure is told, since the next run must not begin beside them.
     const both = await Promise.allSettled([
       this.#readRegistered(this.#indexed, upToId),
       presence.follow(this.#touch),
     ]);
     for (const one of both) if (one.status === "rejected") throw one.reason;
-    await this.#recency.sort(() => new Promise((resolve) => setTimeout(resolve, 0)));
     this.#isBuilt = true;
     return this.#indexed.index;
   }
@@ -117,13 +116,13 @@ export class Directory {
 
   /** Reads the whole directory, as of a change up to `seq` or of `seq` itself. */
   async #load(seq: number): Promise<Indexed> {
-    const index = new SearchIndex(this.#recency);
+    const index = new SearchIndex(this.#lastSeen);
     const packed = await this.options.packs?.load((listing) => index.put(listing)) ?? null;
     if (packed !== null) {
       const indexed = { index, ...packed };
       if (await this.#readChanges(indexed, seq)) return indexed;
     }
-    return { index: new SearchIndex(this.#recency), seq, upToId: 0 };
+    return { index: new SearchIndex(this.#lastSeen), seq, upToId: 0 };
   }
 
   /** Reads the changes up to one. @returns false when some of them have expired */
@@ -145,7 +144,6 @@ export class Directory {
   async #readRegistered(indexed: Indexed, upToId: number): Promise<void> {
     const firstId = indexed.upToId + 1;
     if (firstId > upToId) return;
-    indexed.index.reserve(upToId);
     let nextId = firstId;
     const readSpans = async () => {
       while (nextId <= upToId) {

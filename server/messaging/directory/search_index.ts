@@ -1,13 +1,24 @@
 /**
  * The directory in memory. It finds who matches a text and tags, in the order of the specification
- * (4.4). It does not look at agents that cannot match.
+ * (4.4), without keeping an order: of all who may match, it compares those who were seen late enough
+ * to stand on the page.
  */
-import { HandleTable } from "./handle_table.ts";
+import { SliceClock } from "../../base/slices/slice_clock.ts";
+import {
+  AgentBlock,
+  BLOCK_AGENTS,
+  FIELD_BREAK,
+  handlePlanes,
+  planesOf,
+  type Sought,
+} from "./agent_block.ts";
+import { LastSeen } from "./last_seen.ts";
 import { agentListEntry, type ListingRow } from "./listing.ts";
-import { PackedListings } from "./packed_listings.ts";
-import type { Recency } from "./recency.ts";
 import type { SearchQuery } from "./search_query.ts";
-import { FIELD_BREAK, SignaturePlanes } from "./signature_planes.ts";
+
+/** Agents that are looked at between two looks at the clock: of the largest profiles 1 ms. */
+const LOOKS_A_GLANCE = 512;
+const encoder = new TextEncoder();
 
 export interface SearchPage {
   /** "activity": an equal handle first, then most recently seen. "newest": latest registered first. */
@@ -16,170 +27,121 @@ export interface SearchPage {
   limit: number;
 }
 
-interface Effort {
-  /** Up to this many candidates are sorted. More are looked at in the order of `recency`. */
-  sorted: number;
-  /** Agents that are looked at in that order before the candidates are narrowed down instead. */
-  steps: number;
-}
-const QUICK: Effort = { sorted: 1_000, steps: 20_000 };
-const THOROUGH: Effort = { sorted: 30_000, steps: Infinity };
-/** How long candidates are compared before others have the thread. */
-const SLICE_MS = 10;
-const encoder = new TextEncoder();
-
-/** A query as the packed listings compare it. */
-interface Sought {
-  text: Uint8Array;
-  /** Each between commas. */
-  tags: readonly Uint8Array[];
+interface Asked {
+  /** By block. */
+  candidates: readonly Int32Array[];
+  sought: Sought;
+  /** Who has the text as a handle: comes first. */
+  first: number | undefined;
   order: SearchPage["order"];
   /** Matches up to the end of the page. */
   wanted: number;
 }
 
+interface Match {
+  agentId: number;
+  /** The later before the earlier; Infinity for an equal handle, 0 where only ids count. */
+  seenMs: number;
+}
+
 export class SearchIndex {
-  readonly #listings = new PackedListings();
-  readonly #handles = new HandleTable();
-  readonly #planes = new SignaturePlanes();
+  readonly #blocks: AgentBlock[] = [];
 
-  /** @param recency kept by the caller, since it is still used when the index is read again */
-  constructor(private readonly recency: Recency) {}
-
-  get size(): number {
-    return this.#listings.size;
-  }
-
-  /** Makes room for agents up to an id: afterwards none of them takes longer than the others. */
-  reserve(upToId: number): void {
-    this.#listings.reserve(upToId);
-    this.#handles.reserve(upToId);
-  }
+  /** @param lastSeen kept by the caller, since it is still good when the index is read anew */
+  constructor(private readonly lastSeen: LastSeen) {}
 
   /** Adds an agent, or replaces what was known of it. */
   put(listing: ListingRow): void {
-    const { id, handle, wordName, displayName, description, tags } = listing;
-    const text = [handle, wordName, displayName, description]
-      .map((field) => field.toLowerCase()).join(FIELD_BREAK);
-    if (this.#listings.has(id)) this.#planes.remove(id);
-    this.#listings.put(listing, text);
-    this.#handles.add(handle, id);
-    this.#planes.add(id, text, tags);
+    const place = placeOf(listing.id);
+    while (this.#blocks.length <= place) {
+      this.#blocks.push(new AgentBlock(this.#blocks.length * BLOCK_AGENTS));
+    }
+    this.#blocks[place]!.put(listing);
   }
 
   remove(agentId: number): void {
-    if (!this.#listings.has(agentId)) return;
-    this.#listings.remove(agentId);
-    this.#planes.remove(agentId);
+    this.#blocks[placeOf(agentId)]?.remove(agentId);
   }
 
   /**
-   * A page of matches, each as the JSON of its AgentListEntry. Where many agents have to be compared,
-   * others use the thread meanwhile. What they change may or may not show.
+   * A page of matches, each as the JSON of its AgentListEntry. Others use the thread between slices.
+   * What they change may or may not show.
    */
-  async search(query: SearchQuery, { order, offset, limit }: SearchPage): Promise<string[]> {
-    // A break in the text would match between fields. Half a letter is in no listing: their bytes
-    // are UTF-8, which has none.
+  async search(
+    query: SearchQuery,
+    { order, offset, limit }: SearchPage,
+    clock: SliceClock = new SliceClock(),
+  ): Promise<string[]> {
+    // A break would match between fields, half a letter within one.
     if (query.text.includes(FIELD_BREAK) || !query.text.isWellFormed()) return [];
     const sought: Sought = {
       text: encoder.encode(query.text),
       tags: query.tags.map((tag) => encoder.encode(`,${tag},`)),
-      order,
-      wanted: offset + limit,
     };
-    const candidates = this.#planes.candidates(query.text, query.tags);
-    let found = this.#take(candidates, query.text, sought, QUICK);
-    if (found === null) {
-      await this.#narrow(candidates, sought);
-      found = this.#take(candidates, query.text, sought, THOROUGH)!;
+    const planes = planesOf(query);
+    const candidates = this.#blocks.map((block) => block.candidates(planes));
+    const first = order === "activity" ? this.#withHandle(query.text, candidates) : undefined;
+    const asked = { candidates, sought, first, order, wanted: offset + limit };
+    let found: Match[] = [];
+    // Where many match, those who were seen lately fill the page.
+    for (const late of order === "activity" ? [this.lastSeen.late(), null] : [null]) {
+      found = await this.#find(asked, late, clock);
+      if (found.length >= asked.wanted) break;
     }
     return found.slice(offset)
-      .map((agentId) => JSON.stringify(agentListEntry(this.#listings.read(agentId))));
+      .map(({ agentId }) => this.#blocks[placeOf(agentId)]!.read(agentId))
+      .filter((listing) => listing !== null)
+      .map((listing) => JSON.stringify(agentListEntry(listing)));
   }
 
-  /** The first of the candidates that match, in order; null when they are not found in few steps. */
-  #take(
-    candidates: Uint32Array,
-    handle: string,
-    sought: Sought,
-    { sorted, steps }: Effort,
-  ): number[] | null {
-    const { order, wanted } = sought;
-    const first = order === "activity"
-      ? this.#handles.find(handle, (agentId) => this.#listings.hasHandle(agentId, sought.text))
-      : undefined;
-    const found: number[] = [];
-    if (first !== undefined && this.#matches(first, sought)) found.push(first);
-    if (order === "activity" && hasAtMost(candidates, sorted)) {
-      const all = [...descending(candidates)]
-        .filter((agentId) => agentId !== first && this.#matches(agentId, sought));
-      return [...found, ...all.sort((a, b) => this.recency.compare(a, b))].slice(0, wanted);
+  #withHandle(handle: string, candidates: readonly Int32Array[]): number | undefined {
+    const planes = handlePlanes(handle);
+    const anybody = { seenMs: this.lastSeen.seenMs, afterMs: -1 };
+    for (const [place, block] of this.#blocks.entries()) {
+      const few = block.candidates(planes, candidates[place]);
+      const agentId = block.descending(few, null, anybody)
+        .find((agentId) => block.read(agentId)?.handle === handle);
+      if (agentId !== undefined) return agentId;
     }
-    let left = steps;
-    for (
-      const agentId of order === "newest" ? descending(candidates) : this.#byActivity(candidates)
-    ) {
-      if (found.length === wanted) break;
-      if (left-- === 0) return null;
-      if (has(candidates, agentId) && agentId !== first && this.#matches(agentId, sought)) {
-        found.push(agentId);
+  }
+
+  /** The first matches in order. @param late where only they are looked at */
+  async #find(
+    { candidates, sought, first, order, wanted }: Asked,
+    late: Int32Array | null,
+    clock: SliceClock,
+  ): Promise<Match[]> {
+    let found: Match[] = [];
+    /** Who was not seen after this is not on the page: ids descend. */
+    let afterMs = -1;
+    let looks = 0;
+    for (let place = candidates.length - 1; place >= 0; place--) {
+      if (order === "newest" && found.length >= wanted) break;
+      const block = this.#blocks[place]!;
+      const { seenMs: times } = this.lastSeen;
+      for (
+        const agentId of block.descending(candidates[place]!, late, { seenMs: times, afterMs })
+      ) {
+        if (looks++ % LOOKS_A_GLANCE === 0 && clock.isOver) await clock.next();
+        const seenMs = order === "newest" ? 0 : times[agentId] ?? 0;
+        if (seenMs <= afterMs || agentId === first || !block.holds(agentId, sought)) continue;
+        found.push({ agentId, seenMs });
+        if (found.length < 2 * wanted) continue;
+        found = best(found, wanted);
+        afterMs = found.at(-1)!.seenMs;
       }
     }
-    return found;
-  }
-
-  /** All agents that were ever seen, then the candidates that were not. */
-  *#byActivity(candidates: Uint32Array): Generator<number> {
-    yield* this.recency.walk();
-    for (const agentId of descending(candidates)) {
-      if (this.recency.seenMs(agentId) === 0) yield agentId;
+    if (first !== undefined && this.#blocks[placeOf(first)]!.holds(first, sought)) {
+      found.push({ agentId: first, seenMs: Infinity });
     }
-  }
-
-  /** Leaves only the candidates that match. In the order of ids, which memory gives fastest. */
-  async #narrow(candidates: Uint32Array, sought: Sought): Promise<void> {
-    let pauseAtMs = performance.now() + SLICE_MS;
-    for (let word = 0; word < candidates.length; word++) {
-      let left = candidates[word]!;
-      if (left === 0) continue;
-      for (; left !== 0; left &= left - 1) {
-        const bit = 31 - Math.clz32(left & -left);
-        if (!this.#matches(word * 32 + bit, sought)) candidates[word]! &= ~(1 << bit);
-      }
-      if (performance.now() < pauseAtMs) continue;
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      pauseAtMs = performance.now() + SLICE_MS;
-    }
-  }
-
-  #matches(agentId: number, { text, tags }: Sought): boolean {
-    return this.#listings.matches(agentId, text, tags);
+    return best(found, wanted);
   }
 }
 
-function has(bits: Uint32Array, agentId: number): boolean {
-  return ((bits[Math.floor(agentId / 32)] ?? 0) >>> (agentId % 32) & 1) === 1;
+function placeOf(agentId: number): number {
+  return Math.floor(agentId / BLOCK_AGENTS);
 }
 
-function* descending(bits: Uint32Array): Generator<number> {
-  for (let word = bits.length - 1; word >= 0; word--) {
-    let left = bits[word]!;
-    while (left !== 0) {
-      const bit = 31 - Math.clz32(left);
-      yield word * 32 + bit;
-      left = (left & ~(1 << bit)) >>> 0;
-    }
-  }
-}
-
-function hasAtMost(bits: Uint32Array, limit: number): boolean {
-  let count = 0;
-  for (let word = 0; word < bits.length && count <= limit; word++) {
-    let left = bits[word]!;
-    if (left === 0) continue;
-    left -= left >>> 1 & 0x55555555;
-    left = (left & 0x33333333) + (left >>> 2 & 0x33333333);
-    count += Math.imul(left + (left >>> 4) & 0x0f0f0f0f, 0x01010101) >>> 24;
-  }
-  return count <= limit;
+function best(found: Match[], count: number): Match[] {
+  return found.sort((a, b) => b.seenMs - a.seenMs || b.agentId - a.agentId).slice(0, count);
 }
