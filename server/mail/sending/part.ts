@@ -11,7 +11,6 @@ import type { Suppressions } from "../mailbox/suppressions/suppressions.ts";
 import { Acceptance, type Propose } from "./acceptance.ts";
 import { Answering } from "./answering.ts";
 import { KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
-import { LargeAnswers } from "../mailbox/answers/large_answers.ts";
 import { ComposeWorker } from "../worker/compose_worker.ts";
 import { ANSWERING_ROUTES, SEND_ROUTES } from "./routes.ts";
 import { Sender } from "./sender.ts";
@@ -22,7 +21,6 @@ export interface SenderPart extends Part {
   sender: Sender;
   /** What requests write their blobs by. */
   written: WrittenBlobs;
-  largeAnswers: LargeAnswers;
   keyedAnswers: KeyedAnswers;
   /** @param owner whose turn it takes, off the main thread */
   compose(mail: MailToCompose, owner: string): Promise<Uint8Array<ArrayBuffer>>;
@@ -38,22 +36,19 @@ export function openSender(core: MailCore, suppressions: Suppressions): SenderPa
   });
   const work = new ComposeWorker(worker);
   const written = new WrittenBlobs(core);
-  const largeAnswers = new LargeAnswers({ ...core, written });
   const sender = new Sender({
     ...core,
     suppressions,
     work,
     worker,
     written,
-    largeAnswers,
     dkim: dkim === undefined ? null : { domain, ...dkim },
   });
   return {
     work,
     sender,
     written,
-    largeAnswers,
-    keyedAnswers: new KeyedAnswers(core),
+    keyedAnswers: new KeyedAnswers({ ...core, written }),
     compose: (mail, owner) => work.compose(mail, owner),
     close: () => worker.close(),
   };
