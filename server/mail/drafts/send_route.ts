@@ -6,7 +6,12 @@ import { fingerprintOf } from "../../base/idempotency/idempotency_key.ts";
 import { maySee } from "../access/access.ts";
 import { type KeyedRequest, keyRoute } from "../access/mail_route.ts";
 import { unknownObject } from "../access/unknown_object.ts";
-import { giveKeyed, type KeyedAnswers, type KeyedWork } from "../mailbox/answers/keyed_answers.ts";
+import {
+  giveKeyed,
+  type KeyedAnswers,
+  type KeyedWork,
+  readKeyHeader,
+} from "../mailbox/answers/keyed_answers.ts";
 import { Message, MessageMarks } from "../mailbox/shown/schemas.ts";
 import { type DraftRow, writerOf } from "../records/draft_record.ts";
 import { refuseTrial } from "../sending/acceptance.ts";
@@ -57,7 +62,7 @@ export const sendMailDraft = keyRoute({
   },
   handle: (services: SendServices) => async (request) => {
     const { keyedAnswers } = services;
-    const key = keyedAnswers.keyOf(request);
+    const key = readKeyHeader(request);
     if (key === null) {
       const sent = () => send(services, request, () => request.body({}));
       return giveKeyed(await keyedAnswers.once(null, null, sent));

@@ -22,6 +22,7 @@ import type { RecordCache } from "../../../base/storage/commits/record_cache.ts"
 import type { RecordKey } from "../../../base/storage/commits/record_key.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../../base/storage/rows/store.ts";
 import { CLOCK_SKEW_MS } from "../../../base/time/clock_skew.ts";
+import type { MailCaller } from "../../access/authenticate_key.ts";
 import type { KeyedRequest } from "../../access/mail_route.ts";
 import type { WrittenBlobs } from "../../core/written_blobs.ts";
 import { MAIL_KEYS, type StoredAnswer, useKey } from "../../records/stored_answer.ts";
@@ -99,36 +100,6 @@ export class KeyedAnswers implements RepetitionKind {
       uses: MAIL_KEYS,
       reserve: { commits, inProgress },
     });
-  }
-
-  /** The header of a request; null without one. @throws RelayError `invalid_json` */
-  keyOf({ c, org, key }: KeyedRequest): GivenKey | null {
-    const given = c.req.raw.headers.get("idempotency-key");
-    if (given === null) return null;
-    return this.keyFor({
-      orgId: org.id,
-      keyId: key.id,
-      method: c.req.method,
-      path: c.get("path"),
-      value: given,
-      where: "the header Idempotency-Key",
-    });
-  }
-
-  /** A key that came otherwise. @throws RelayError `invalid_json` */
-  keyFor(
-    { orgId, keyId, method, path, value, where }: {
-      orgId: string;
-      keyId: string;
-      method: string;
-      path: string;
-      value: string;
-      where: string;
-    },
-  ): GivenKey {
-    // A structured field of RFC 8941 stands in quotes, what most clients send does not.
-    const bare = value.replace(/^"(.*)"$/s, "$1");
-    return useKey(orgId, hashScope(keyId, method, path, requireIdempotencyKey(bare, where)));
   }
 
   /**
@@ -213,6 +184,31 @@ export class KeyedAnswers implements RepetitionKind {
       return { index, livedMs: 0, key, beside: [ANSWER_PART], held };
     });
   }
+}
+
+/** The key in the header of a request; null without one. @throws RelayError `invalid_json` */
+export function readKeyHeader(request: KeyedRequest): GivenKey | null {
+  const { c } = request;
+  const value = c.req.raw.headers.get("idempotency-key");
+  if (value === null) return null;
+  const scope = { method: c.req.method, path: c.get("path") };
+  return keyFor(request, scope, value, "the header Idempotency-Key");
+}
+
+/**
+ * A key however it came.
+ * @param where how messages name it
+ * @throws RelayError `invalid_json`
+ */
+export function keyFor(
+  { org, key }: MailCaller,
+  { method, path }: { method: string; path: string },
+  value: string,
+  where: string,
+): GivenKey {
+  // A structured field of RFC 8941 stands in quotes, what most clients send does not.
+  const bare = requireIdempotencyKey(value.replace(/^"(.*)"$/s, "$1"), where);
+  return useKey(org.id, hashScope(key.id, method, path, bare));
 }
 
 /** Has an answer end when it was to end, and counts by then what is left of it. */
