@@ -266,6 +266,20 @@ Deno.test("KeyedRequests over reservations takes over a lease of a clock that ha
     assert.equal(await sent(), 1);
   }));
 
+Deno.test("KeyedRequests over reservations: a leap back ends no lease for the process that holds it", () =>
+  withParcels(async ({ clock, one, sent }) => {
+    const work = longWork();
+    const running = one.send(work);
+    await work.begun;
+    clock.leap(-9 * 3_600_000);
+    clock.advance(1_000);
+    await assert.rejects(one.send(), inProgress(59_000));
+    work.end();
+    assert.equal((await running).replayed, false);
+    assert.equal((await one.send()).replayed, true);
+    assert.equal(await sent(), 1);
+  }));
+
 Deno.test("KeyedRequests over reservations: a leap ahead ends no lease for the process that holds it, and lets none take it over", () =>
   withParcels(async ({ clock, one, two, sent }) => {
     const work = longWork();
