@@ -167,7 +167,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               },
             },
           },
-          idempotency: { imports: [".", "storage"], shows: "*" },
+          idempotency: { imports: [".", "bounds", "storage", "time"], shows: "*" },
           parts: {
             imports: [".", "config", "http", "mailer", "storage", "time"],
             shows: ["core.ts", "deps.ts", "flush_last.ts", "part.ts"],
@@ -402,7 +402,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               },
               answers: {
                 imports: ["shown"],
-                shows: ["keyed_answers.ts", "large_answers.ts", "withdraw_answer.ts"],
+                shows: ["keyed_answers.ts", "withdraw_answer.ts"],
               },
               inboxes: {
                 imports: ["shown"],
