@@ -128,5 +128,5 @@ async function openMailParts(
   const { search } = add("search", openSearch(mail));
   add("tools", { routes: mount(TOOL_ROUTES, { ...mail, ...senderPart, ...sending, search }) });
   add("webhooks", { routes: mount(WEBHOOK_ROUTES, mail) });
-  return { handIn, repetitions: [senderPart.largeAnswers, ...receiving.repetitions] };
+  return { handIn, repetitions: [senderPart.keyedAnswers, ...receiving.repetitions] };
 }

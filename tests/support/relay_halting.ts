@@ -9,7 +9,7 @@ import { readSettings } from "../../server/base/config/read_settings.ts";
 import { MailWorker } from "../../server/mail/worker/mail_worker.ts";
 import { Destinations } from "../../server/mail/receiving/destinations.ts";
 import { Receiver } from "../../server/mail/receiving/receiver.ts";
-import { AnswerEntry, RememberedAnswers } from "../../server/mail/receiving/remembered_answers.ts";
+import { RememberedAnswers } from "../../server/mail/receiving/remembered_answers.ts";
 import { GroupCommit } from "../../server/base/storage/commits/group_commit.ts";
 import type { HaltStep } from "./halt_steps.ts";
 
@@ -49,13 +49,13 @@ function around<C extends { prototype: object }>(
   };
 }
 
-const { at: findPlace } = RememberedAnswers.prototype;
-RememberedAnswers.prototype.at = function (webhookId) {
+const { keyOf } = RememberedAnswers.prototype;
+RememberedAnswers.prototype.keyOf = function (webhookId) {
   handedIn++;
   at("body read");
-  return findPlace.call(this, webhookId);
+  return keyOf.call(this, webhookId);
 };
-around(AnswerEntry, "find", { after: "known to be new" });
+around(RememberedAnswers, "find", { after: "known to be new" });
 around(Destinations, "find", { after: "inbox found" });
 around(MailWorker, "read", { before: "before parsing", after: "parsed" });
 around(BlobStore, "write", { before: "before bytes", after: "bytes written" });

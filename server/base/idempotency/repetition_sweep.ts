@@ -10,7 +10,7 @@ import type { Leases } from "../storage/leases/leases.ts";
 import { recordName } from "../storage/commits/record_cache.ts";
 import { defineRecord, isRecordKey, type RecordKey } from "../storage/commits/record_key.ts";
 import type { Store } from "../storage/rows/store.ts";
-import { type RepetitionRow, useOf, type Written } from "./repetition.ts";
+import { type RepetitionRow, type Use, useOf } from "./repetitions.ts";
 
 /** A use whose end has come. */
 export interface EndedUse extends Pick<RepetitionRow, "livedMs" | "beside" | "held"> {
@@ -135,9 +135,9 @@ export class RepetitionSweep {
   }
 
   /** Those uses that are no records: nobody renews them any more. */
-  async #readRows(uses: readonly EndedUse[]): Promise<Map<EndedUse, Partial<Written> | null>> {
+  async #readRows(uses: readonly EndedUse[]): Promise<Map<EndedUse, Pick<Use, "livedMs"> | null>> {
     const plain = uses.filter(({ key }) => key !== null && !isRecordKey(key));
-    const rows = await this.services.store.getMany<Partial<Written>[]>(
+    const rows = await this.services.store.getMany<Pick<Use, "livedMs">[]>(
       plain.map(({ key }) => key!),
     );
     return new Map(plain.map((use, i) => [use, rows[i]!.value]));
@@ -147,12 +147,12 @@ export class RepetitionSweep {
 function endUse(
   transaction: Transaction,
   use: EndedUse,
-  rows: ReadonlyMap<EndedUse, Partial<Written> | null>,
+  rows: ReadonlyMap<EndedUse, Pick<Use, "livedMs"> | null>,
 ): void {
   const { key, livedMs, beside = [] } = use;
   if (key === null) return;
   const isRecord = isRecordKey(key);
-  const found = isRecord ? transaction.record<Partial<Written>>(key) : rows.get(use) ?? null;
+  const found = isRecord ? transaction.record<Pick<Use, "livedMs">>(key) : rows.get(use) ?? null;
   // Used again since: the later use has a row of its own.
   if (found !== null && (found.livedMs ?? 0) !== livedMs) return;
   if (isRecord) transaction.putRecord(key, null);

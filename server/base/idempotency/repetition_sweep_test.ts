@@ -5,14 +5,14 @@ import { openTestStorage, type TestStorage } from "../../../tests/support/storag
 import { Leases } from "../storage/leases/leases.ts";
 import { defineRecord } from "../storage/commits/record_key.ts";
 import { KV_CONNECT_CAPACITY } from "../storage/rows/store.ts";
-import { stageRepetition, type Written } from "./repetition.ts";
+import { type Mark, putBeside, Repetitions } from "./repetitions.ts";
 import { type RepetitionKind, RepetitionSweep } from "./repetition_sweep.ts";
 
 const HOUR_MS = 3_600_000;
 const LIFE_MS = 24 * HOUR_MS;
 const STORED_MS = LIFE_MS + 2 * HOUR_MS;
 
-const useKey = defineRecord<Written, [name: string]>(["test-use"], 1);
+const useKey = defineRecord<Mark, [name: string]>(["test-use"], 1);
 const endsKey = defineRecord<{ ended: number }>(["test-ended"], 0)();
 const plainKey = (name: string): Deno.KvKey => ["test-plain", name];
 
@@ -26,7 +26,8 @@ const USES: RepetitionKind = {
     },
   },
 };
-const PLAIN: RepetitionKind = { name: "test-plain" };
+const RECORDS = new Repetitions<Mark>({ name: "test-use", lifeMs: LIFE_MS });
+const PLAIN = new Repetitions<Mark>({ name: "test-plain", lifeMs: LIFE_MS });
 
 interface World {
   kv: Deno.Kv;
@@ -83,11 +84,9 @@ async function use({ commits }: TestStorage, name: string): Promise<void> {
   const key = useKey(name);
   await commits.submit((transaction) => {
     const { nowMs: atMs, livedMs } = transaction;
-    transaction.putRecord(key, { atMs, livedMs });
-    transaction.set([...key, "answer"], "answer");
-    transaction.set(plainKey(name), { atMs, livedMs });
-    stageRepetition(transaction, key, LIFE_MS, { beside: [["answer"]], held: 1 });
-    stageRepetition(transaction, plainKey(name), LIFE_MS);
+    putBeside(transaction, key, ["answer"], { v: 1 });
+    RECORDS.put(transaction, key, { v: 1, atMs, livedMs }, { beside: [["answer"]], held: 1 });
+    PLAIN.put(transaction, plainKey(name), { v: 1, atMs, livedMs });
   });
 }
 

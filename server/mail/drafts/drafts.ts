@@ -3,7 +3,6 @@
 import { Buffer } from "node:buffer";
 import type { BlobRef } from "../../base/blobs/blobs.ts";
 import { RelayError } from "../../base/errors.ts";
-import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
 import { Outdated } from "../../base/storage/commits/job.ts";
 import { valueSizeBytes } from "../../base/storage/rows/stored_size.ts";
 import type { ExtraHeader, MessageContent, NewAttachment } from "../records/message_content.ts";
@@ -27,12 +26,7 @@ import { objectKey } from "../records/message_record.ts";
 import { joinNames } from "../composing/reducing/removed_names.ts";
 import type { MailWorker } from "../worker/mail_worker.ts";
 import { refuseLargeBodies } from "../composing/requests/read_bodies.ts";
-import {
-  keepAnswer,
-  type KeptAnswer,
-  keptBytes,
-  type LargeAnswers,
-} from "../mailbox/answers/large_answers.ts";
+import type { KeyedWork } from "../mailbox/answers/keyed_answers.ts";
 import { withdrawProposal } from "../mailbox/answers/withdraw_answer.ts";
 import { unknownObject } from "../access/unknown_object.ts";
 import { stageAsking } from "./ask_approval.ts";
@@ -48,7 +42,6 @@ import {
 
 export interface DraftsServices extends MailCore {
   written: WrittenBlobs;
-  largeAnswers: LargeAnswers;
   composer: Pick<MailWorker, "reduce">;
 }
 
@@ -72,7 +65,7 @@ export type DraftRef = Pick<DraftRow, "orgId" | "inboxId" | "id">;
 
 /** Makes the commit of a draft answer a request under an Idempotency-Key. */
 export interface DraftAnswer {
-  keyed: KeyedCommit<KeptAnswer>;
+  keyed: KeyedWork;
   make(draft: WholeDraft): Uint8Array<ArrayBuffer>;
 }
 
@@ -108,8 +101,7 @@ export class Drafts {
     draft: NewDraft,
     answer: DraftAnswer | undefined,
   ): Promise<WholeDraft & { isNew: boolean }> {
-    const { mailboxes, limits, blobs, written: writes, store, random, largeAnswers } =
-      this.services;
+    const { mailboxes, limits, blobs, written: writes, store, random } = this.services;
     const orgId = caller.org.id;
     await writes.look(
       orgId,
@@ -180,24 +172,22 @@ export class Drafts {
           };
           refuseLargeRow(row);
           const whole = { row, texts };
-          const keptAnswer = answer === undefined
-            ? null
-            : await keepAnswer(largeAnswers, [orgId, inboxId], answer.make(whole));
-          if (keptAnswer !== null && "blob" in keptAnswer) keep(keptAnswer.blob);
+          const keptAnswer = await answer?.keyed.prepare([orgId, inboxId], answer.make(whole));
+          if (keptAnswer !== undefined && keptAnswer.blob !== null) keep(keptAnswer.blob);
           return {
             sizeBytes: heldBytes(row),
             plan: (given) => {
               if (!isAsItGoesOut(whole, given.inbox)) throw new Outdated();
               answer?.keyed.decide(given.transaction);
               const made: DraftRow = { ...row, asked: stageAsking(given, random, row) };
-              if (keptAnswer !== null) {
+              if (keptAnswer !== undefined) {
                 const { id, createdByKey, createdAtMs } = row;
                 made.answer = {
-                  ...largeAnswers.keep(given.transaction, orgId, answer!.keyed, keptAnswer),
+                  ...keptAnswer.keep(given.transaction),
                   draft: { id, createdByKey, createdAtMs },
                 };
               }
-              const mailbox = stageNewDraft(given, this.services, made, keptBytes(keptAnswer));
+              const mailbox = stageNewDraft(given, this.services, made, keptAnswer?.sizeBytes ?? 0);
               return { mailbox, result: { ...whole, isNew: true } };
             },
           };

@@ -1,9 +1,8 @@
 /** What becomes of a message that a person has to approve first: a draft (docs/mail.md). */
-import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
 import { mayRead } from "../access/access.ts";
 import type { MailCaller } from "../access/authenticate_key.ts";
 import type { Inbox } from "../records/inbox_record.ts";
-import type { KeptAnswer } from "../mailbox/answers/large_answers.ts";
+import type { KeyedWork } from "../mailbox/answers/keyed_answers.ts";
 import type { MessageToSend } from "../sending/sender.ts";
 import type { Drafts, WholeDraft } from "./drafts.ts";
 import { draftFor } from "../mailbox/shown/shown_draft.ts";
@@ -18,7 +17,7 @@ export async function proposeDraft(
   caller: MailCaller,
   inbox: Inbox,
   message: MessageToSend,
-  keyed?: KeyedCommit<KeptAnswer>,
+  keyed?: KeyedWork,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { inReplyTo: _, references: __, autoSubmitted: ___, about, ...words } = message;
   const made = await drafts.create(

@@ -1,11 +1,10 @@
 /** Sends drafts: the commit that accepts the message takes the draft away (docs/mail.md). */
 import { RelayError } from "../../base/errors.ts";
-import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
 import type { MailboxTransaction } from "../core/mailboxes.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { type DraftRow, writerOf } from "../records/draft_record.ts";
 import type { Inbox } from "../records/inbox_record.ts";
-import type { KeptAnswer } from "../mailbox/answers/large_answers.ts";
+import type { KeyedWork } from "../mailbox/answers/keyed_answers.ts";
 import type { Sender, SendingParty } from "../sending/sender.ts";
 import { draftMessage } from "./draft_message.ts";
 import type { Drafts } from "./drafts.ts";
@@ -18,7 +17,7 @@ export interface SendDraftServices extends MailCore {
 }
 
 export interface SendDraftOptions {
-  keyed?: KeyedCommit<KeptAnswer>;
+  keyed?: KeyedWork;
   /** Refuses where the draft has gone meanwhile. */
   gone: () => RelayError;
   /** Refuses by what the commit finds. @throws RelayError */

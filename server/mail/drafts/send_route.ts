@@ -3,12 +3,15 @@ import { z } from "@hono/zod-openapi";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
 import { invalidJson, RelayError } from "../../base/errors.ts";
 import { fingerprintOf } from "../../base/idempotency/idempotency_key.ts";
-import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
 import { maySee } from "../access/access.ts";
 import { type KeyedRequest, keyRoute } from "../access/mail_route.ts";
 import { unknownObject } from "../access/unknown_object.ts";
-import { giveKeyed, type KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
-import type { KeptAnswer } from "../mailbox/answers/large_answers.ts";
+import {
+  giveKeyed,
+  type KeyedAnswers,
+  type KeyedWork,
+  readKeyHeader,
+} from "../mailbox/answers/keyed_answers.ts";
 import { Message, MessageMarks } from "../mailbox/shown/schemas.ts";
 import { type DraftRow, writerOf } from "../records/draft_record.ts";
 import { refuseTrial } from "../sending/acceptance.ts";
@@ -59,7 +62,7 @@ export const sendMailDraft = keyRoute({
   },
   handle: (services: SendServices) => async (request) => {
     const { keyedAnswers } = services;
-    const key = keyedAnswers.keyOf(request);
+    const key = readKeyHeader(request);
     if (key === null) {
       const sent = () => send(services, request, () => request.body({}));
       return giveKeyed(await keyedAnswers.once(null, null, sent));
@@ -81,7 +84,7 @@ async function send(
   services: SendServices,
   request: KeyedRequest,
   body: () => Promise<JsonObject>,
-  keyed?: KeyedCommit<KeptAnswer>,
+  keyed?: KeyedWork,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { drafts, inboxes } = services;
   const { org, key, params } = request;

@@ -15,7 +15,8 @@ import { countsOfRemoved } from "../records/removed_recipients.ts";
 import { draftOwnerKey, type DraftRow } from "../records/draft_record.ts";
 import { EMPTY_MAILBOX, mailboxKey } from "../records/mailbox_record.ts";
 import { type MessageRow, objectKey } from "../records/message_record.ts";
-import { REPEATED_MAILS, repeatIndexKey } from "../receiving/repeats.ts";
+import type { Mark } from "../../base/idempotency/repetitions.ts";
+import { REPEATED_MAILS } from "../receiving/repeats.ts";
 import { withdrawAnswers, withdrawProposal } from "../mailbox/answers/withdraw_answer.ts";
 import { INBOX_TABLES, inboxErasureKey } from "../mailbox/inboxes/inbox_rows.ts";
 
@@ -107,7 +108,9 @@ export class InboxErasures {
     const { blobs } = this.options;
     const { key, value } = entry;
     transaction.delete(key);
-    if (key[0] === REPEATED_MAILS.name) transaction.delete(repeatIndexKey(entry));
+    if (key[0] === REPEATED_MAILS.name) {
+      transaction.delete(REPEATED_MAILS.endKey(key, value as Mark));
+    }
     if (key[0] === "mail-thread") transaction.delete(objectKey(orgId, key[3] as string));
     if (key[0] === "mail-draft") {
       const draft = value as DraftRow;

@@ -1,13 +1,12 @@
 /** Orgs as a part of the mail area, with the erasure of those that are gone. */
 import { mount } from "../../base/description/declaration.ts";
-import { ANSWER_KEPT_MS } from "../../base/idempotency/key_use.ts";
-import { repetitionKey } from "../../base/idempotency/repetition.ts";
-import type { ReservedUse } from "../../base/idempotency/reserved_requests.ts";
+import type { KeyUse } from "../../base/idempotency/keyed_requests.ts";
+import type { Mark } from "../../base/idempotency/repetitions.ts";
 import { INBOX_TABLES } from "../mailbox/inboxes/inbox_rows.ts";
 import type { Part } from "../../base/parts/part.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { draftOwnerKey } from "../records/draft_record.ts";
-import { REPEATED_MAILS, repeatIndexKey } from "../receiving/repeats.ts";
+import { REPEATED_MAILS } from "../receiving/repeats.ts";
 import { MAIL_KEYS } from "../records/stored_answer.ts";
 import { SUPPRESSION_TABLES } from "../mailbox/suppressions/suppressions.ts";
 import { Erasures } from "./erasures.ts";
@@ -22,7 +21,7 @@ const TABLES = [
   ...INBOX_TABLES,
   ...SUPPRESSION_TABLES,
   "mail-figures",
-  MAIL_KEYS,
+  MAIL_KEYS.name,
   "mail-approval",
   "mail-inbox-erasure",
   "mail-object",
@@ -32,12 +31,10 @@ const TABLES = [
 ];
 
 /** Rows that go with one of an org, and are kept under other keys. */
-function alsoErased(entry: Deno.KvEntry<unknown>): Deno.KvKey[] {
-  const { key, value } = entry;
+function alsoErased({ key, value }: Deno.KvEntry<unknown>): Deno.KvKey[] {
   if (key[0] === "mail-draft") return [draftOwnerKey(key[3] as string)];
-  if (key[0] === REPEATED_MAILS.name) return [repeatIndexKey(entry)];
-  if (key[0] !== MAIL_KEYS) return [];
-  return [repetitionKey(key, value as ReservedUse, ANSWER_KEPT_MS)];
+  if (key[0] === REPEATED_MAILS.name) return [REPEATED_MAILS.endKey(key, value as Mark)];
+  return key[0] === MAIL_KEYS.name ? [MAIL_KEYS.endKey(key, value as KeyUse)] : [];
 }
 
 export function openOrgs(core: MailCore): Part {

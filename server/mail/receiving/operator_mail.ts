@@ -5,13 +5,7 @@
 import type { Blobs } from "../../base/blobs/blobs.ts";
 import { RelayError } from "../../base/errors.ts";
 import { sha256Of } from "../../base/slices/sha256_of.ts";
-import {
-  momentOf,
-  stageRepetition,
-  stillStands,
-  type Written,
-} from "../../base/idempotency/repetition.ts";
-import type { RepetitionKind } from "../../base/idempotency/repetition_sweep.ts";
+import { type Mark, momentOf, Repetitions } from "../../base/idempotency/repetitions.ts";
 import { stageNewOutgoing } from "../../base/outgoing/outgoing_row.ts";
 import { admit } from "../../base/bounds/rate_window.ts";
 import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
@@ -43,13 +37,10 @@ export interface OperatorMailServices {
   from: string;
 }
 
-export const OPERATOR_MAILS: RepetitionKind = { name: "mail-operator" };
+export const OPERATOR_MAILS = new Repetitions<Mark>({ name: "mail-operator", lifeMs: DAY_MS });
 
 /** ["mail-operator", hash]: such a mail was passed on; written with the row that does it. */
-const passedKey = defineRecord<Written & { v: 1 }, [hash: string]>(
-  [OPERATOR_MAILS.name],
-  1,
-);
+const passedKey = defineRecord<Mark, [hash: string]>([OPERATOR_MAILS.name], 1);
 const RATE_KEY = windowKey("mail-operator", 0);
 const RATE = { limit: 20, windowMs: HOUR_MS };
 const FOLDER = ["operator"];
@@ -76,8 +67,8 @@ export class OperatorMail {
     // What was passed on has come back: it would come back for ever.
     if (mail.from === "" && this.#isOwn(address)) return { code: null };
     const hash = await repeatKeyOf(mail, await sha256Of(mail.raw));
-    const former = await records.read<Written>(passedKey(hash));
-    if (former !== null && stillStands(former, DAY_MS, momentOf(store))) return { code: null };
+    const former = await records.read<Mark>(passedKey(hash));
+    if (OPERATOR_MAILS.standing(former, momentOf(store)) !== null) return { code: null };
     const { window } = await records.read<WindowRecord>(RATE_KEY) ?? { window: [] };
     const admitted = admit(window, store.now(), RATE);
     if ("retryAfterMs" in admitted) {
@@ -110,11 +101,9 @@ export class OperatorMail {
     const id = `operator/${makeUlid(store.now(), random)}`;
     return await commits.submit((transaction) => {
       const { nowMs, livedMs } = transaction;
-      const former = transaction.record(key);
-      if (former !== null && stillStands(former, DAY_MS, transaction)) return false;
+      if (OPERATOR_MAILS.standing(transaction.record(key), transaction) !== null) return false;
       stageWindow(transaction, RATE_KEY, RATE, (ms) => new RateReached(ms));
-      transaction.putRecord(key, { v: 1, atMs: nowMs, livedMs });
-      stageRepetition(transaction, key, DAY_MS);
+      OPERATOR_MAILS.put(transaction, key, { v: 1, atMs: nowMs, livedMs });
       blobs.keep(transaction, payload.blob);
       stageNewOutgoing(transaction, {
         id,

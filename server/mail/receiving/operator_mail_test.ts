@@ -20,12 +20,13 @@ for (const exclusive of [true, false]) {
     const kv = await Deno.openKv(":memory:");
     const clock = createTestClock();
     const storage = await openTestStorage(kv, { exclusive, clock });
+    let discarded = 0;
     const blobs = {
       refuseWhenFull: () => Promise.resolve(),
       write: ([folder]: string[]) =>
         Promise.resolve({ name: [folder, "blob"], sections: [{ sizeBytes: 1, sha256: "x" }] }),
       keep: () => {},
-      discard: () => Promise.resolve(),
+      discard: () => Promise.resolve(void discarded++),
     };
     const mails = new OperatorMail({
       ...storage,
@@ -37,7 +38,8 @@ for (const exclusive of [true, false]) {
       assert.deepEqual(await mails.passOn(MAIL, MAIL.to[0]!), { code: null });
       return (await Array.fromAsync(kv.list({ prefix: ["outgoing"] }))).length;
     };
-    assert.equal(await passedOn(), 1);
+    assert.deepEqual(await Promise.all([passedOn(), passedOn()]), [1, 1]);
+    assert.equal(discarded, 1, "the commit decides which of two is passed on");
     clock.leap(27 * HOUR_MS);
     await assert.rejects(
       mails.passOn({ ...MAIL, from: "bob@example.org" }, MAIL.to[0]!),

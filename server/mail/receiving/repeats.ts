@@ -1,50 +1,33 @@
 /** Repetitions of a message: the same bytes and envelope sender for one inbox within a day. */
 import { Buffer } from "node:buffer";
+import { type Mark, momentOf, Repetitions } from "../../base/idempotency/repetitions.ts";
 import { sha256Of } from "../../base/slices/sha256_of.ts";
-import {
-  momentOf,
-  repetitionKey,
-  stageRepetition,
-  stillStands,
-  type Written,
-} from "../../base/idempotency/repetition.ts";
-import type { RepetitionKind } from "../../base/idempotency/repetition_sweep.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
 import type { Store } from "../../base/storage/rows/store.ts";
 import { DAY_MS } from "../../base/time/time_units.ts";
 import type { NewMessage } from "../mailbox/messages/stage_message.ts";
 import type { ReceivedMail } from "./received_mail.ts";
 
-export const REPEATED_MAILS: RepetitionKind = { name: "mail-repeat" };
+export const REPEATED_MAILS = new Repetitions<Mark>({ name: "mail-repeat", lifeMs: DAY_MS });
 
-/** ["mail-repeat", orgId, inboxId, hash]: when such a message was stored. */
-const repeatRowKey = (orgId: string, inboxId: string, hash: string): Deno.KvKey => [
+type InboxRef = Pick<NewMessage, "orgId" | "inboxId">;
+
+/** ["mail-repeat", orgId, inboxId, hash]: a row, since each mail has one, and the record of its mailbox guards it. */
+const repeatRowKey = ({ orgId, inboxId }: InboxRef, hash: string): Deno.KvKey => [
   REPEATED_MAILS.name,
   orgId,
   inboxId,
   hash,
 ];
 
-export interface RepeatRow extends Written {
-  v: 1;
-}
-
-type InboxRef = Pick<NewMessage, "orgId" | "inboxId">;
-
-/** The row of the index of a row of this kind. */
-export function repeatIndexKey({ key, value }: Deno.KvEntry<unknown>): Deno.KvKey {
-  return repetitionKey(key, value as RepeatRow, DAY_MS);
-}
-
 /** When such a message was stored within a day; null where none was. */
 export async function findRepeat(
   store: Pick<Store, "get" | "now" | "lived">,
-  { orgId, inboxId }: InboxRef,
+  inbox: InboxRef,
   hash: string,
-): Promise<RepeatRow | null> {
-  const key = repeatRowKey(orgId, inboxId, hash);
-  const { value } = await store.get<RepeatRow>(key);
-  return value !== null && stillStands(value, DAY_MS, momentOf(store)) ? value : null;
+): Promise<Mark | null> {
+  const { value } = await store.get<Mark>(repeatRowKey(inbox, hash));
+  return REPEATED_MAILS.standing(value, momentOf(store));
 }
 
 /**
@@ -53,15 +36,14 @@ export async function findRepeat(
  */
 export function stageRepeat(
   transaction: Transaction,
-  { orgId, inboxId }: InboxRef,
+  inbox: InboxRef,
   hash: string,
-  former: RepeatRow | null = null,
+  former: Mark | null = null,
 ): void {
-  const key = repeatRowKey(orgId, inboxId, hash);
-  if (former !== null) transaction.delete(repetitionKey(key, former, DAY_MS));
-  const row: RepeatRow = { v: 1, atMs: transaction.nowMs, livedMs: transaction.livedMs };
-  transaction.set(key, row);
-  stageRepetition(transaction, key, DAY_MS);
+  const key = repeatRowKey(inbox, hash);
+  if (former !== null) transaction.delete(REPEATED_MAILS.endKey(key, former));
+  const { nowMs: atMs, livedMs } = transaction;
+  REPEATED_MAILS.put(transaction, key, { v: 1, atMs, livedMs });
 }
 
 /**

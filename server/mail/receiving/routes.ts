@@ -58,14 +58,15 @@ const receiveMail = gatewayRoute({
   handle(services: MailCore & { receiver: Receiver }) {
     const remembered = new RememberedAnswers(services);
     return async ({ id, head: envelope, raw }) => {
-      const entry = await remembered.at(id);
-      const former = await entry.find();
+      const key = remembered.keyOf(id);
+      const former = await remembered.find(key);
       if (former !== null) return give(former);
       const { outcomes, staged } = await services.receiver.receive(
         { ...envelope, raw },
-        (transaction, all) => entry.stage(transaction, answerTo(resultOf(all))),
+        (transaction, all) => remembered.stage(transaction, key, answerTo(resultOf(all))),
       );
-      return give(await (staged === null ? entry.keep(answerTo(resultOf(outcomes))) : staged()));
+      if (staged !== null) return give(await staged());
+      return give(await remembered.keep(key, answerTo(resultOf(outcomes))));
     };
   },
 });

@@ -1,13 +1,13 @@
 /** What a message or draft knows about the answer that showed it, under an Idempotency-Key. */
 import type { BlobRef } from "../../base/blobs/blobs.ts";
-import type { ReservedUse } from "../../base/idempotency/reserved_requests.ts";
+import { type KeyUse, keyUses } from "../../base/idempotency/keyed_requests.ts";
 import { defineRecord } from "../../base/storage/commits/record_key.ts";
 
-/** First part of the keys of requests under an Idempotency-Key. */
-export const MAIL_KEYS = "mail-idempotency";
+/** Requests under an Idempotency-Key. */
+export const MAIL_KEYS = keyUses("mail-idempotency");
 
 /** ["mail-idempotency", orgId, hash of key, method, path and value] */
-export const useKey = defineRecord<ReservedUse, [orgId: string, scope: string]>([MAIL_KEYS], 2);
+export const useKey = defineRecord<KeyUse, [orgId: string, scope: string]>([MAIL_KEYS.name], 2);
 
 export interface StoredAnswer {
   /** Of the record of its key: ["mail-idempotency", orgId, scope]. */

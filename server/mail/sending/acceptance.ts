@@ -1,13 +1,16 @@
 /** Requests that send, from the caller's rights to the answer: steps 7 to 11 of mail_routes.ts. */
 import { RelayError } from "../../base/errors.ts";
-import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
 import { mayRead } from "../access/access.ts";
 import type { MailCaller } from "../access/authenticate_key.ts";
 import type { Inbox } from "../records/inbox_record.ts";
-import type { GivenKey, KeyedAnswer, KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
+import type {
+  GivenKey,
+  KeyedAnswer,
+  KeyedAnswers,
+  KeyedWork,
+} from "../mailbox/answers/keyed_answers.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { hideRecipients } from "./hide_recipients.ts";
-import type { KeptAnswer } from "../mailbox/answers/large_answers.ts";
 import type { MailWorker } from "../worker/mail_worker.ts";
 import type { SendBodies, SendBodyKind } from "../composing/requests/read_send_body.ts";
 import type { MessageToSend, Sender } from "./sender.ts";
@@ -21,7 +24,7 @@ export type Propose = (
   caller: MailCaller,
   inbox: Inbox,
   message: MessageToSend,
-  keyed?: KeyedCommit<KeptAnswer>,
+  keyed?: KeyedWork,
 ) => Promise<Uint8Array<ArrayBuffer>>;
 
 export interface AcceptanceServices extends MailCore {
@@ -70,7 +73,7 @@ export class Acceptance {
     // The worker may have been busy: what the key may do, and the inbox lets, is asked again.
     await caller.confirm();
     const inbox = await inboxes.find(caller, inboxId);
-    const send = async (keyed?: KeyedCommit<KeptAnswer>) => {
+    const send = async (keyed?: KeyedWork) => {
       const message = await make(asked.request);
       return needsApproval(caller, inbox)
         ? await propose(caller, inbox, message, keyed)

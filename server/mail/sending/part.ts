@@ -9,7 +9,6 @@ import type { Suppressions } from "../mailbox/suppressions/suppressions.ts";
 import { Acceptance, type Propose } from "./acceptance.ts";
 import { Answering } from "./answering.ts";
 import { KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
-import { LargeAnswers } from "../mailbox/answers/large_answers.ts";
 import { ANSWERING_ROUTES, SEND_ROUTES } from "./routes.ts";
 import { Sender } from "./sender.ts";
 
@@ -20,7 +19,6 @@ export interface SenderPart extends Part {
   sender: Sender;
   /** What requests write their blobs by. */
   written: WrittenBlobs;
-  largeAnswers: LargeAnswers;
   keyedAnswers: KeyedAnswers;
 }
 
@@ -33,21 +31,18 @@ export function openSender(core: MailCore, suppressions: Suppressions): SenderPa
     onLoss: logSparsely(log, "mail_worker_lost"),
   });
   const written = new WrittenBlobs(core);
-  const largeAnswers = new LargeAnswers({ ...core, written });
   const sender = new Sender({
     ...core,
     suppressions,
     composer,
     written,
-    largeAnswers,
     dkim: dkim === undefined ? null : { domain, ...dkim },
   });
   return {
     composer,
     sender,
     written,
-    largeAnswers,
-    keyedAnswers: new KeyedAnswers(core),
+    keyedAnswers: new KeyedAnswers({ ...core, written }),
     close: () => composer.close(),
   };
 }

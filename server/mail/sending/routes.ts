@@ -4,7 +4,7 @@ import { maySee } from "../access/access.ts";
 import { type KeyedRequest, keyRoute } from "../access/mail_route.ts";
 import { unkept } from "../access/schemas.ts";
 import type { SendBodies, SendBodyKind } from "../composing/requests/read_send_body.ts";
-import { giveKeyed, type KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
+import { giveKeyed, readKeyHeader } from "../mailbox/answers/keyed_answers.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { Draft, DraftMarks } from "../mailbox/shown/draft_schemas.ts";
 import { Message, MessageMarks } from "../mailbox/shown/schemas.ts";
@@ -26,7 +26,6 @@ import type { MessageToSend, Sender } from "./sender.ts";
 
 interface SendingServices extends MailCore {
   sender: Sender;
-  keyedAnswers: KeyedAnswers;
   acceptance: Acceptance;
   answering: Answering;
 }
@@ -212,12 +211,12 @@ async function find(
 
 /** Steps 7 to 11 of mail_route.ts. */
 async function accept<K extends SendBodyKind>(
-  { acceptance, keyedAnswers }: SendingServices,
+  { acceptance }: SendingServices,
   request: KeyedRequest,
   kind: K,
   inbox: Inbox,
   make: (asked: SendBodies[K]) => Promise<MessageToSend> | MessageToSend,
 ): Promise<Response> {
-  const given = { key: () => keyedAnswers.keyOf(request), body: request.bytes };
+  const given = { key: () => readKeyHeader(request), body: request.bytes };
   return giveKeyed(await acceptance.accept(request, inbox, given, kind, make));
 }

@@ -6,7 +6,6 @@
  */
 import type { BlobRef } from "../../base/blobs/blobs.ts";
 import { rateLimited, RelayError } from "../../base/errors.ts";
-import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
 import { admitOrRefuse, type Window } from "../../base/bounds/rate_window.ts";
 import { valueSizeBytes } from "../../base/storage/rows/stored_size.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
@@ -41,12 +40,7 @@ import type { StoredAnswer } from "../records/stored_answer.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
 import type { Suppressions } from "../mailbox/suppressions/suppressions.ts";
 import { fitSentLists } from "./fit_sent_lists.ts";
-import {
-  keepAnswer,
-  type KeptAnswer,
-  keptBytes,
-  type LargeAnswers,
-} from "../mailbox/answers/large_answers.ts";
+import type { KeyedWork } from "../mailbox/answers/keyed_answers.ts";
 import { refuseLoop } from "./loop_limit.ts";
 import type { SendRequest } from "../composing/requests/read_send.ts";
 import { takeRecipientQuota } from "./recipient_quota.ts";
@@ -79,7 +73,6 @@ export interface MessageExtras {
 
 export interface SenderServices extends MailCore {
   written: WrittenBlobs;
-  largeAnswers: LargeAnswers;
   suppressions: Suppressions;
   /** Composes, and reads back what was composed; not the worker that reads mail of strangers. */
   composer: Pick<MailWorker, "compose" | "read">;
@@ -106,7 +99,7 @@ export class Sender {
     inbox: Inbox,
     message: MessageToSend,
     { keyed, extras, writtenByKey = by.key?.id ?? null }: {
-      keyed?: KeyedCommit<KeptAnswer>;
+      keyed?: KeyedWork;
       extras?: MessageExtras;
       writtenByKey?: string | null;
     } = {},
@@ -253,9 +246,9 @@ export class Sender {
     { org, key }: SendingParty,
     { message, rest, written }: { message: NewMessage; rest: Uint8Array; written: BlobRef[] },
     about: MessageRow | null,
-    { keyed, extras }: { keyed?: KeyedCommit<KeptAnswer>; extras?: MessageExtras },
+    { keyed, extras }: { keyed?: KeyedWork; extras?: MessageExtras },
   ): Promise<Uint8Array<ArrayBuffer>> {
-    const { mailboxes, store, random, limits, blobs, largeAnswers, domain } = this.services;
+    const { mailboxes, store, random, limits, blobs, domain } = this.services;
     const { orgId, inboxId } = message;
     let former: BlobRef | null = null;
     return await mailboxes.change(key === null ? orgId : { org, key }, inboxId, async (found) => {
@@ -269,10 +262,8 @@ export class Sender {
       const answer = key === null || maySee(key, row.writtenByKey)
         ? wholeMessageJson(row, rest, nothingInFlight(nowMs))
         : new TextEncoder().encode(JSON.stringify(markedMessage(row, nothingInFlight(nowMs))));
-      const kept = keyed === undefined
-        ? null
-        : await keepAnswer(largeAnswers, [orgId, inboxId], answer);
-      if (kept !== null && "blob" in kept) written.push(former = kept.blob);
+      const kept = await keyed?.prepare([orgId, inboxId], answer);
+      if (kept !== undefined && kept.blob !== null) written.push(former = kept.blob);
       return {
         sizeBytes: valueSizeBytes(row) + rest.length + answer.length,
         plan: (given) => {
@@ -286,7 +277,7 @@ export class Sender {
           count(transaction, orgId, transaction.nowMs, { accepted: recipients });
           count(transaction, orgId, row.createdAtMs, { pending: recipients });
           takeRecipientQuota(transaction, current, recipients, limits);
-          const bytes = storedBytes(row) + keptBytes(kept);
+          const bytes = storedBytes(row) + (kept?.sizeBytes ?? 0);
           if (
             !fitsQuota(
               transaction.record(storageKey(orgId)),
@@ -299,10 +290,8 @@ export class Sender {
             throw overQuota();
           }
           stageMails(transaction, row, { store, domain });
-          const answers = [
-            extras?.answer?.(),
-            kept === null ? undefined : largeAnswers.keep(transaction, orgId, keyed!, kept),
-          ].filter((one) => one !== undefined);
+          const answers = [extras?.answer?.(), kept?.keep(transaction)]
+            .filter((one) => one !== undefined);
           const mailbox = { ...left, sent };
           const told = answers.length === 0 ? row : { ...row, answers };
           const added = stageMessage({ transaction, mailbox }, this.services, told, {

@@ -10,7 +10,6 @@ import { holdsSecret } from "../../base/tool_server/own_secret.ts";
 import type { ToolArguments } from "../../base/tool_server/tool_arguments.ts";
 import { type KeyAccess, refusalOf } from "../access/access.ts";
 import type { KeyAuthenticator, MailCaller } from "../access/authenticate_key.ts";
-import type { KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { isKeyForm } from "../records/key_record.ts";
 import type { MailSearch } from "../search/mail_search.ts";
@@ -21,7 +20,6 @@ import type { Answering } from "../sending/answering.ts";
 export interface MailToolServices extends MailCore {
   acceptance: Acceptance;
   answering: Answering;
-  keyedAnswers: KeyedAnswers;
   search: MailSearch;
 }
 

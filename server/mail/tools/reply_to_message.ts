@@ -16,8 +16,7 @@ import { givenRequest, sendAnswer, sendSchema } from "./send_answer.ts";
 const FIELDS = ["text", "html", "reply_all"];
 
 export function replyTool(services: MailToolServices): Tool<MailCall> {
-  const { authenticator, inboxes, messages, acceptance, answering, keyedAnswers, random } =
-    services;
+  const { authenticator, inboxes, messages, acceptance, answering, random } = services;
   return defineTool({
     name: "reply_to_message",
     title: "Reply to an e-mail",
@@ -45,7 +44,7 @@ export function replyTool(services: MailToolServices): Tool<MailCall> {
       const caller = await requireMailCaller(authenticator, given, call, "write");
       const row = await messages.find(caller, given.string("message_id", MESSAGE_ID));
       const inbox = await inboxes.find(caller, row.inboxId);
-      const request = givenRequest(keyedAnswers, caller, given, call, {
+      const request = givenRequest(caller, given, call, {
         tool: "reply_to_message",
         object: { message_id: row.id },
         fields: FIELDS,

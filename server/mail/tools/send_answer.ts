@@ -8,7 +8,7 @@ import type { Quotation } from "../../base/tool_server/untrusted_text.ts";
 import { IDEMPOTENCY_KEY } from "./page_arguments.ts";
 import type { GivenRequest } from "../sending/acceptance.ts";
 import { DELETED } from "../mailbox/shown/shown_message.ts";
-import type { KeyedAnswer, KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
+import { type KeyedAnswer, keyFor } from "../mailbox/answers/keyed_answers.ts";
 import type { MailCaller } from "../access/authenticate_key.ts";
 import { type MailCall, refuseOwnKey } from "./mail_call.ts";
 
@@ -26,7 +26,6 @@ const TEXTS = ["text", "html", "extracted_text", "headers", "links"];
  * @param object what the message is about: under one idempotency_key it may not change
  */
 export function givenRequest(
-  keyedAnswers: KeyedAnswers,
   caller: MailCaller,
   given: ToolArguments,
   call: MailCall,
@@ -36,15 +35,7 @@ export function givenRequest(
     key() {
       const value = given.filledString("idempotency_key", IDEMPOTENCY_KEY);
       if (value === undefined) return null;
-      const { org, key } = caller;
-      return keyedAnswers.keyFor({
-        orgId: org.id,
-        keyId: key.id,
-        method: "POST",
-        path: tool,
-        value,
-        where: "idempotency_key",
-      });
+      return keyFor(caller, { method: "POST", path: tool }, value, "idempotency_key");
     },
     body() {
       const body: JsonObject = { ...object };

@@ -16,7 +16,7 @@ const addresses = z.union([z.string(), z.array(z.string())]);
 const FIELDS = ["to", "cc", "bcc", "subject", "text", "html"];
 
 export function sendEmailTool(services: MailToolServices): Tool<MailCall> {
-  const { authenticator, inboxes, acceptance, keyedAnswers, limits } = services;
+  const { authenticator, inboxes, acceptance, limits } = services;
   return defineTool({
     name: "send_email",
     title: "Send an e-mail",
@@ -47,7 +47,7 @@ export function sendEmailTool(services: MailToolServices): Tool<MailCall> {
     async run(given, call) {
       const caller = await requireMailCaller(authenticator, given, call, "write");
       const inbox = await inboxes.find(caller, given.string("inbox_id", INBOX_ID));
-      const request = givenRequest(keyedAnswers, caller, given, call, {
+      const request = givenRequest(caller, given, call, {
         tool: "send_email",
         object: { inbox_id: inbox.id },
         fields: FIELDS,

@@ -5,8 +5,7 @@
 import type { Blobs } from "../../../base/blobs/blobs.ts";
 import { countOut } from "../../../base/blobs/stored_bytes.ts";
 import { CLOCK_SKEW_MS } from "../../../base/time/clock_skew.ts";
-import { ANSWER_KEPT_MS } from "../../../base/idempotency/key_use.ts";
-import { putAnswer } from "../../../base/idempotency/reserved_requests.ts";
+import { ANSWER_KEPT_MS, putAnswer } from "../../../base/idempotency/keyed_requests.ts";
 import type { Transaction } from "../../../base/storage/commits/job.ts";
 import { EXPIRY_MARGIN_MS } from "../../../base/storage/rows/store.ts";
 import { MINUTE_MS } from "../../../base/time/time_units.ts";
@@ -15,7 +14,7 @@ import { deletedMessage } from "../shown/shown_message.ts";
 import type { DraftRow } from "../../records/draft_record.ts";
 import type { MessageRow } from "../../records/message_record.ts";
 import { type StoredAnswer, useKey } from "../../records/stored_answer.ts";
-import { type KeptAnswer, stageAnswerEnd } from "./large_answers.ts";
+import { type KeptAnswer, putAnswerEnd } from "./keyed_answers.ts";
 
 type Services = { blobs: Pick<Blobs, "drop"> };
 
@@ -59,7 +58,7 @@ function withdraw(
   const kept: KeptAnswer = { status: 202, body };
   putAnswer(transaction, useKey(orgId, answer.scope), kept);
   if (answer.blob !== null) blobs.drop(transaction, answer.blob);
-  stageAnswerEnd(transaction, orgId, { ...answer, rowBytes: body.length, blob: null });
+  putAnswerEnd(transaction, orgId, { ...answer, rowBytes: body.length, blob: null });
   countOut(transaction, orgId, answer.rowBytes - body.length);
 }
 

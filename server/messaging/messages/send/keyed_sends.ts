@@ -1,60 +1,55 @@
 /** Sends by token under an Idempotency-Key: one key, one message, for 24 hours. */
 import type { JsonObject } from "../../../../toolkit/json_value.ts";
 import { fingerprintOf, hashScope } from "../../../base/idempotency/idempotency_key.ts";
-import { JoinedRequests, type KeptAnswer } from "../../../base/idempotency/joined_requests.ts";
-import type { Keyed } from "../../../base/idempotency/key_use.ts";
-import type { RepetitionKind } from "../../../base/idempotency/repetition_sweep.ts";
-import type { RecordCache } from "../../../base/storage/commits/record_cache.ts";
+import {
+  type Keyed,
+  KeyedRequests,
+  type KeyedRequestsOptions,
+  type KeyUse,
+  keyUses,
+} from "../../../base/idempotency/keyed_requests.ts";
 import { defineRecord } from "../../../base/storage/commits/record_key.ts";
-import type { Store } from "../../../base/storage/rows/store.ts";
+import type { SendResult } from "./send_answer.ts";
 import type { SendExtension } from "./send_job.ts";
 
-/** What a send under a key was answered; the time of the message is that of the answer. */
-interface KeyedAnswer {
-  id: number;
-  contentHash: string;
-}
+/** What a send under a key was answered. */
+type KeyedAnswer = SendResult["answer"];
 
-/** ["idempotency", agentId, SHA-256 of the key as base64url] */
-export type KeyedSendRecord = KeptAnswer<KeyedAnswer>;
-export const KEYED_SENDS: RepetitionKind = { name: "idempotency" };
-const keyedSendKey = defineRecord<KeyedSendRecord, [agentId: number, keyHash: string]>(
+export const KEYED_SENDS = keyUses("idempotency");
+/** ["idempotency", agentId, SHA-256 of the key as base64url]: a KeyUse with the answer's fields. */
+const keyedSendKey = defineRecord<KeyUse, [agentId: number, keyHash: string]>(
   [KEYED_SENDS.name],
   2,
 );
 
 export class KeyedSends {
-  readonly #requests: JoinedRequests<KeyedAnswer>;
+  readonly #requests: KeyedRequests<KeyedAnswer>;
 
-  constructor(store: Pick<Store, "now" | "lived">, records: RecordCache) {
-    this.#requests = new JoinedRequests(store, records);
+  constructor(services: Pick<KeyedRequestsOptions, "records" | "store">) {
+    this.#requests = new KeyedRequests({ ...services, uses: KEYED_SENDS });
   }
 
   /**
    * Sends once under an agent's key; a second request waits for the first.
    * @param idempotencyKey well-formed
-   * @param send sends with the extension that stores the answer under the key, made when the
-   * request has been found to be in order
+   * @param send sends with the extension that stores the answer under the key
    * @throws RelayError `idempotency_key_reused`, and what send() throws
    */
   async once<T>(
     agentId: number,
     idempotencyKey: string,
     request: JsonObject,
-    send: (extend: () => SendExtension) => Promise<T>,
-  ): Promise<Keyed<T, KeyedSendRecord>> {
+    send: (extension: SendExtension) => Promise<T>,
+  ): Promise<Keyed<T, KeyedAnswer>> {
     // Replay 2
     return await this.#requests.once(
       keyedSendKey(agentId, hashScope(idempotencyKey)),
       () => fingerprintOf(askedOf(request)),
-      (makeKeyed) =>
-        send(() => {
-          const keyed = makeKeyed();
-          return {
-            ...keyed,
-            write: (transaction, { id, contentHash }) =>
-              keyed.write(transaction, { id, contentHash }),
-          };
+      ({ decide, write }) =>
+        send({
+          decide,
+          write: (transaction, { id, contentHash, createdAtMs }) =>
+            write(transaction, { id, contentHash, createdAtMs }),
         }),
     );
   }

@@ -46,7 +46,7 @@ export class TokenSender {
 
   constructor(private readonly options: TokenSenderOptions) {
     this.#timestamps = new UnusedTimestamps(options.limits.signatureWindowSeconds);
-    this.#keyedSends = new KeyedSends(options.store, options.records);
+    this.#keyedSends = new KeyedSends(options);
   }
 
   /**
@@ -72,7 +72,7 @@ export class TokenSender {
     idempotencyKey: string | null,
     addressHash: string,
   ): Promise<SendResult> {
-    const send = (extend?: () => SendExtension) => this.#send(agent, request, addressHash, extend);
+    const send = (extension?: SendExtension) => this.#send(agent, request, addressHash, extension);
     if (idempotencyKey === null) return { answer: await send(), replayed: false };
     return await this.#keyedSends.once(agent.id, idempotencyKey, request, send);
   }
@@ -81,14 +81,13 @@ export class TokenSender {
     agent: Identity,
     request: JsonObject,
     addressHash: string,
-    extend: (() => SendExtension) | undefined,
+    extension: SendExtension | undefined,
   ): Promise<SendAnswer> {
     const { store, limits, sender, signatory } = this.options;
     const checked = checkSend(request, limits.bodyBytes);
     const recipient = await findRecipient(this.options, checked.to);
     const composed = compose(recipient, checked);
     const bodyHash = createHash("sha256").update(composed.raw).digest("hex");
-    const extension = extend?.();
     const key = await signatory.signingKey(agent);
     if (key === null) throw keyRequired(); // Check 9: exported since the token was looked up
     const name = `${agent.id}/${bodyHash}`;

@@ -7,30 +7,31 @@ import { RelayError } from "../errors.ts";
 import { recordName } from "../storage/commits/record_cache.ts";
 import { defineRecord } from "../storage/commits/record_key.ts";
 import { hashScope } from "./idempotency_key.ts";
-import type { KeyedCommit } from "./key_use.ts";
-import { ReservedRequests, type ReservedUse } from "./reserved_requests.ts";
+import { type KeyedCommit, KeyedRequests, type KeyUse, keyUses } from "./keyed_requests.ts";
 
 /** An area that is not there: parcels of an org, each sent once under a key. */
 interface Answer {
   status: number;
   body: Uint8Array;
 }
-const parcelKey = defineRecord<ReservedUse, [org: string, scope: string]>(["test-parcel-key"], 2);
+const parcelKey = defineRecord<KeyUse, [org: string, scope: string]>(["test-parcel-key"], 2);
 const countKey = defineRecord<{ count: number }, [org: string]>(["parcels"], 1);
 const ORG = "org";
 const KEY = parcelKey(ORG, hashScope("key id", "POST", "/v1/parcels", "k1"));
 const encoder = new TextEncoder();
 
 class ParcelProcess {
-  readonly #requests: ReservedRequests<Answer>;
+  readonly #requests: KeyedRequests<Answer>;
 
   constructor(readonly storage: TestStorage) {
     const { commits, records, store } = storage;
-    this.#requests = new ReservedRequests({
-      commits,
+    const inProgress = (retryAfterMs: number) =>
+      new RelayError("unavailable", "in progress", { retryAfterMs });
+    this.#requests = new KeyedRequests({
       records,
       store,
-      inProgress: (retryAfterMs) => new RelayError("unavailable", "in progress", { retryAfterMs }),
+      uses: keyUses("test-parcel-key"),
+      reserve: { commits, inProgress },
     });
   }
 
@@ -43,7 +44,7 @@ class ParcelProcess {
       before?: () => Promise<void>;
     } = {},
   ): Promise<{ replayed: boolean; body: string }> {
-    const { replayed, answer } = await this.#requests.once(key, asked, async (keyed) => {
+    const { replayed, answer } = await this.#requests.once(key, () => asked, async (keyed) => {
       await before();
       return await this.#commit(keyed, sizeBytes);
     });
@@ -108,7 +109,7 @@ function longWork() {
 const inProgress = (retryAfterMs: number) => ({ message: "in progress", retryAfterMs });
 const REUSED = { code: "idempotency_key_reused" };
 
-Deno.test("ReservedRequests gives an answer of 32 KiB again byte for byte, for 24 hours", () =>
+Deno.test("KeyedRequests over reservations gives an answer of 32 KiB again byte for byte, for 24 hours", () =>
   withParcels(async ({ clock, one, two, sent }) => {
     const first = await one.send({ sizeBytes: 16_385 });
     assert.equal(first.replayed, false);
@@ -124,15 +125,15 @@ Deno.test("ReservedRequests gives an answer of 32 KiB again byte for byte, for 2
     assert.equal(await sent(), 2);
   }));
 
-Deno.test("ReservedRequests keeps no answer in memory", () =>
+Deno.test("KeyedRequests over reservations keeps no answer in memory", () =>
   withParcels(async ({ one }) => {
     await one.send({ sizeBytes: 16_000 });
-    const value = one.storage.records.peek(recordName(KEY))!.value as ReservedUse;
+    const value = one.storage.records.peek(recordName(KEY))!.value as KeyUse;
     const names = ["createdAtMs", "fingerprint", "livedMs", "v"];
     assert.deepEqual(Object.keys(value).sort(), names);
   }));
 
-Deno.test("ReservedRequests refuses a request while one under its key runs, in any process", () =>
+Deno.test("KeyedRequests over reservations refuses a request while one under its key runs, in any process", () =>
   withParcels(async ({ clock, one, two, sent }) => {
     const work = longWork();
     const running = one.send(work);
@@ -150,7 +151,7 @@ Deno.test("ReservedRequests refuses a request while one under its key runs, in a
     assert.equal(await sent(), 2);
   }));
 
-Deno.test("ReservedRequests lets one of many begin that come at one moment", () =>
+Deno.test("KeyedRequests over reservations lets one of many begin that come at one moment", () =>
   withParcels(async ({ one, two, sent }) => {
     const work = longWork();
     const requests = Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? one : two).send(work));
@@ -169,7 +170,7 @@ Deno.test("ReservedRequests lets one of many begin that come at one moment", () 
     assert.equal(await sent(), 1);
   }));
 
-Deno.test("ReservedRequests gives the key back at once when the work is refused or fails", () =>
+Deno.test("KeyedRequests over reservations gives the key back at once when the work is refused or fails", () =>
   withParcels(async ({ kv, one, two, sent }) => {
     const refuse = () => Promise.reject(new RelayError("not_found", "no such parcel"));
     await assert.rejects(one.send({ before: refuse }), { code: "not_found" });
@@ -179,7 +180,7 @@ Deno.test("ReservedRequests gives the key back at once when the work is refused 
     assert.equal(await sent(), 1);
   }));
 
-Deno.test("ReservedRequests: a reservation is taken over at the end of its lease, and its holder commits no more", () =>
+Deno.test("KeyedRequests over reservations: a reservation is taken over at the end of its lease, and its holder commits no more", () =>
   withParcels(async ({ clock, one, two, sent }) => {
     const lost = longWork();
     const first = one.send(lost);
@@ -199,7 +200,7 @@ Deno.test("ReservedRequests: a reservation is taken over at the end of its lease
     assert.equal(await sent(), 1);
   }));
 
-Deno.test("ReservedRequests takes over at once, on an exclusive store, what a process that is gone has reserved", () =>
+Deno.test("KeyedRequests over reservations takes over at once, on an exclusive store, what a process that is gone has reserved", () =>
   withParcels(async ({ kv, one: gone, two, sent }) => {
     const cutOff = longWork();
     const lost = gone.send(cutOff);
@@ -228,7 +229,7 @@ Deno.test("ReservedRequests takes over at once, on an exclusive store, what a pr
     assert.equal((await two.send()).replayed, false);
   }, { exclusive: true }));
 
-Deno.test("ReservedRequests: a holder that was overtaken is given the answer of the other", () =>
+Deno.test("KeyedRequests over reservations: a holder that was overtaken is given the answer of the other", () =>
   withParcels(async ({ clock, one, two, sent }) => {
     const lost = longWork();
     const first = one.send(lost);
@@ -240,7 +241,7 @@ Deno.test("ReservedRequests: a holder that was overtaken is given the answer of 
     assert.equal(await sent(), 1);
   }));
 
-Deno.test("ReservedRequests: a holder that nobody overtook commits after its lease", () =>
+Deno.test("KeyedRequests over reservations: a holder that nobody overtook commits after its lease", () =>
   withParcels(async ({ clock, one, two, sent }) => {
     const slow = longWork();
     const first = one.send(slow);
@@ -252,7 +253,7 @@ Deno.test("ReservedRequests: a holder that nobody overtook commits after its lea
     assert.equal(await sent(), 1);
   }));
 
-Deno.test("ReservedRequests takes over a lease of a clock that had jumped ahead", () =>
+Deno.test("KeyedRequests over reservations takes over a lease of a clock that had jumped ahead", () =>
   withParcels(async ({ clock, one, two, sent }) => {
     const work = longWork();
     const ahead = one.send(work);
@@ -265,7 +266,21 @@ Deno.test("ReservedRequests takes over a lease of a clock that had jumped ahead"
     assert.equal(await sent(), 1);
   }));
 
-Deno.test("ReservedRequests: a leap ahead ends no lease for the process that holds it, and lets none take it over", () =>
+Deno.test("KeyedRequests over reservations: a leap back ends no lease for the process that holds it", () =>
+  withParcels(async ({ clock, one, sent }) => {
+    const work = longWork();
+    const running = one.send(work);
+    await work.begun;
+    clock.leap(-9 * 3_600_000);
+    clock.advance(1_000);
+    await assert.rejects(one.send(), inProgress(59_000));
+    work.end();
+    assert.equal((await running).replayed, false);
+    assert.equal((await one.send()).replayed, true);
+    assert.equal(await sent(), 1);
+  }));
+
+Deno.test("KeyedRequests over reservations: a leap ahead ends no lease for the process that holds it, and lets none take it over", () =>
   withParcels(async ({ clock, one, two, sent }) => {
     const work = longWork();
     const running = one.send(work);
@@ -283,7 +298,7 @@ Deno.test("ReservedRequests: a leap ahead ends no lease for the process that hol
     assert.equal(await sent(), 1);
   }));
 
-Deno.test("ReservedRequests sends once a key over a store that tells falsehoods of its commits", async () => {
+Deno.test("KeyedRequests over reservations sends once a key over a store that tells falsehoods of its commits", async () => {
   const kv = await Deno.openKv(":memory:");
   const faults = { deniedSuccess: 0.2, lostAnswer: 0.2, repeated: 0.2 };
   const fake = createFakeKv({ kv, seed: 5 });

@@ -1,35 +1,59 @@
+/** Requests under one key, where a second one waits for the first. */
 import assert from "node:assert/strict";
 import { RelayError } from "../errors.ts";
 import type { Transaction } from "../storage/commits/group_commit.ts";
-import { JoinedRequests, type KeptAnswer } from "./joined_requests.ts";
+import { defineRecord } from "../storage/commits/record_key.ts";
+import { KeyedRequests, type KeyUse, keyUses } from "./keyed_requests.ts";
 
 interface Sent {
   id: number;
 }
 
-const ROW: KeptAnswer<Sent> = {
+const ROW: KeyUse & Sent = {
   v: 1,
   fingerprint: "stored",
   id: 7,
   createdAtMs: 1000,
   livedMs: 500,
 };
-const KEY = ["test-joined", "scope", "key"];
+const useKey = defineRecord<KeyUse, [scope: string, key: string]>(["test-joined"], 2);
+const KEY = useKey("scope", "key");
 const DAY_MS = 86_400_000;
 
 function requestsOver(
-  row: KeptAnswer<Sent> | null,
+  row: KeyUse & Sent | null,
   { nowMs = 2000, livedMs = 600 } = {},
-): JoinedRequests<Sent> {
-  return new JoinedRequests<Sent>(
-    { now: () => nowMs, lived: () => livedMs },
-    { read: <T>() => Promise.resolve(row as T | null) },
-  );
+): KeyedRequests<Sent> {
+  return new KeyedRequests<Sent>({
+    uses: keyUses("test-joined"),
+    records: {
+      read: <T>() => Promise.resolve(row as T | null),
+      readRow: () => Promise.reject(new Error("the answer lies in the record")),
+    },
+    store: {
+      exclusive: true,
+      now: () => nowMs,
+      lived: () => livedMs,
+      elapsed: () => livedMs,
+      random: (sizeBytes) => new Uint8Array(sizeBytes),
+    },
+  });
+}
+
+/** @param put what it is told to write */
+function transactionOver(found: KeyUse & Sent | null, put: unknown[]): Transaction {
+  return {
+    nowMs: 3000,
+    livedMs: 70,
+    record: () => found,
+    putRecord: (...given: unknown[]) => void put.push(given),
+    set: (...given: unknown[]) => void put.push(given),
+  } as unknown as Transaction;
 }
 
 const neverWork = () => Promise.reject(new Error("worked"));
 
-Deno.test("JoinedRequests takes no fingerprint of a request that is refused under a fresh key", async () => {
+Deno.test("KeyedRequests takes no fingerprint of a request that is refused under a fresh key", async () => {
   let taken = 0;
   const refuse = () => Promise.reject(new RelayError("payload_too_large", "too large"));
   const once = requestsOver(null).once(KEY, () => `${++taken}`, refuse);
@@ -37,25 +61,25 @@ Deno.test("JoinedRequests takes no fingerprint of a request that is refused unde
   assert.equal(taken, 0);
 });
 
-Deno.test("JoinedRequests takes one fingerprint of a request that is worked on", async () => {
+Deno.test("KeyedRequests takes one fingerprint of a request that is worked on", async () => {
   let taken = 0;
   const sent = await requestsOver(null).once(KEY, () => `${++taken}`, (keyed) => {
-    keyed();
+    for (let attempt = 0; attempt < 2; attempt++) keyed.write(transactionOver(null, []), { id: 9 });
     return Promise.resolve("sent");
   });
   assert.deepEqual(sent, { replayed: false, answer: "sent" });
   assert.equal(taken, 1);
 });
 
-Deno.test("JoinedRequests compares fingerprints where the key was used", async () => {
+Deno.test("KeyedRequests compares fingerprints where the key was used", async () => {
   const same = await requestsOver(ROW).once(KEY, () => "stored", neverWork);
   assert.deepEqual(same, { replayed: true, answer: ROW });
   const other = requestsOver(ROW).once(KEY, () => "other", neverWork);
   await assert.rejects(other, { code: "idempotency_key_reused" });
 });
 
-Deno.test("JoinedRequests keeps an answer for 24 hours by both clocks, and one from a clock that had jumped", async () => {
-  const ask = (nowMs: number, livedMs = 500 + nowMs - 1000, row: KeptAnswer<Sent> = ROW) =>
+Deno.test("KeyedRequests keeps an answer for 24 hours by both clocks, and one from a clock that had jumped", async () => {
+  const ask = (nowMs: number, livedMs = 500 + nowMs - 1000, row: KeyUse & Sent = ROW) =>
     requestsOver(row, { nowMs, livedMs })
       .once(KEY, () => "stored", () => Promise.resolve("worked"));
   assert.equal((await ask(1000 + DAY_MS - 1)).replayed, true);
@@ -68,20 +92,11 @@ Deno.test("JoinedRequests keeps an answer for 24 hours by both clocks, and one f
   assert.equal((await ask(1000 + 300 * DAY_MS, DAY_MS, former)).replayed, false);
 });
 
-Deno.test("JoinedRequests writes use and answer as one record that the store does not let go of, and decides again in the commit", async () => {
+Deno.test("KeyedRequests writes use and answer as one record that the store does not let go of, and decides again in the commit", async () => {
   const put: unknown[] = [];
-  const transaction = (found: KeptAnswer<Sent> | null) =>
-    ({
-      nowMs: 3000,
-      livedMs: 70,
-      record: () => found,
-      putRecord: (...given: unknown[]) => void put.push(given),
-      set: (...given: unknown[]) => void put.push(given),
-    }) as unknown as Transaction;
-  await requestsOver(null).once(KEY, () => "asked", (makeKeyed) => {
-    const keyed = makeKeyed();
-    keyed.decide(transaction(null));
-    keyed.write(transaction(null), { id: 9 });
+  await requestsOver(null).once(KEY, () => "asked", (keyed) => {
+    keyed.decide(transactionOver(null, put));
+    keyed.write(transactionOver(null, put), { id: 9 });
     return Promise.resolve();
   });
   const kept = {
@@ -92,19 +107,19 @@ Deno.test("JoinedRequests writes use and answer as one record that the store doe
   assert.deepEqual(put, [[KEY, kept], [index, { v: 1, livedMs: 70 }]]);
 
   // Another process was first.
-  const late = await requestsOver(null).once(KEY, () => "stored", (makeKeyed) => {
-    makeKeyed().decide(transaction(ROW));
+  const late = await requestsOver(null).once(KEY, () => "stored", (keyed) => {
+    keyed.decide(transactionOver(ROW, put));
     return Promise.resolve("worked");
   });
   assert.deepEqual(late, { replayed: true, answer: ROW });
 });
 
-Deno.test("JoinedRequests works on one request under a key at a time, and on other keys meanwhile", async () => {
+Deno.test("KeyedRequests works on one request under a key at a time, and on other keys meanwhile", async () => {
   const requests = requestsOver(null);
   const begun: string[] = [];
   const gates: (() => void)[] = [];
   const ask = (name: string, key: string) =>
-    requests.once(["test-joined", "scope", key], () => "asked", () => {
+    requests.once(useKey("scope", key), () => "asked", () => {
       begun.push(name);
       return new Promise<string>((resolve, reject) =>
         gates.push(() => name === "a" ? reject(new Error("a failed")) : resolve(name))
