@@ -192,6 +192,7 @@ Deno.test("BodyReader ticks no more once the rest of a refused body has come", a
   controller.enqueue(new Uint8Array(1));
   await tickAt(1000);
   assert.equal(state.ticking, 1);
+  controller.enqueue(new Uint8Array(1));
   controller.close();
   await tickAt(2000);
   assert.deepEqual([state.ticking, isCancelled()], [0, false]);
