@@ -16,7 +16,10 @@ interface Kept<T> {
   isMade: boolean;
 }
 
-/** Results that are given again for a while, those that were made longest ago for the shortest. */
+/**
+ * Results that are given again for a while, and no more of them than a capacity. No RecordCache: what is
+ * here may be old, while that has what the store holds.
+ */
 export class KeptResults<T> {
   readonly #kept: BoundedMap<string, Kept<T>>;
 
@@ -39,7 +42,8 @@ export class KeptResults<T> {
     const beganMs = this.now();
     if (kept?.revision === revision) {
       const ageMs = beganMs - kept.beganMs;
-      if (kept.isMade ? ageMs >= 0 && ageMs < maxAgeMs : ageMs < maxMakingMs) return kept.result;
+      // A clock that was set back keeps nothing for ever.
+      if (ageMs >= 0 && ageMs < (kept.isMade ? maxAgeMs : maxMakingMs)) return kept.result;
     }
     const made: Kept<T> = { result: make(), revision, beganMs, isMade: false };
     this.#kept.set(name, made);

@@ -7,7 +7,7 @@ export interface SliceTimes {
   restMs?: (workedMs: number) => number;
 }
 
-/** For loops over much: between two slices of a millisecond, unless told otherwise, whatever else waits runs. */
+/** For loops over much: between two slices, of a millisecond unless given, whatever else waits runs. */
 export class SliceClock {
   #beganMs: number;
 

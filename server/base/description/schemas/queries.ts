@@ -10,7 +10,7 @@ export interface DescribedParameter<T> extends Parameter<T> {
   readonly schema: z.ZodType;
 }
 
-/** How many rows a page has that follows ids: of messages, events, agents and bans (specification, 4.2 to 4.5). */
+/** Rows of a page that follows ids: of messages, events, agents, bans (specification, 4.2 to 4.5). */
 export const PAGE_LIMIT = { default: 50, max: 200 };
 
 /** A parameter with its description. */

@@ -153,3 +153,56 @@ Deno.test("OpenBody.read() tells a body that broke off as 400", async () => {
   });
   await assertRefused(read(reader, post(broken)), "invalid_json");
 });
+
+/** A body that is refused at once for its size, and whose rest comes as the test says. */
+async function refusedAtOnce() {
+  const { reader, state } = movableReader();
+  let controller!: ReadableStreamDefaultController<Uint8Array>;
+  let isCancelled = false;
+  const stream = new ReadableStream<Uint8Array>({
+    start: (given) => void (controller = given),
+    cancel: () => void (isCancelled = true),
+  });
+  controller.enqueue(new Uint8Array(11));
+  const body = open(reader, post(stream));
+  await assertRefused(body.read(), "payload_too_large");
+  body.close();
+  const tickAt = async (nowMs: number) => {
+    await new Promise((resolve) => setTimeout(resolve)); // what has come is discarded
+    state.nowMs = nowMs;
+    state.tick();
+  };
+  return { reader, state, controller, tickAt, isCancelled: () => isCancelled };
+}
+
+Deno.test("BodyReader discards the rest of a refused body for 15 s, and then cuts it off", async () => {
+  const { controller, tickAt, isCancelled } = await refusedAtOnce();
+  for (let nowMs = 1000; nowMs < 15_000; nowMs += 1000) {
+    controller.enqueue(new Uint8Array(1));
+    await tickAt(nowMs);
+    assert.equal(isCancelled(), false);
+  }
+  controller.enqueue(new Uint8Array(1));
+  await tickAt(15_000);
+  assert.equal(isCancelled(), true);
+});
+
+Deno.test("BodyReader ticks no more once the rest of a refused body has come", async () => {
+  const { state, controller, tickAt, isCancelled } = await refusedAtOnce();
+  controller.enqueue(new Uint8Array(1));
+  await tickAt(1000);
+  assert.equal(state.ticking, 1);
+  controller.enqueue(new Uint8Array(1));
+  controller.close();
+  await tickAt(2000);
+  assert.deepEqual([state.ticking, isCancelled()], [0, false]);
+});
+
+Deno.test("BodyReader.close() cuts off the rests of refused bodies", async () => {
+  const { reader, state, controller, tickAt, isCancelled } = await refusedAtOnce();
+  controller.enqueue(new Uint8Array(1));
+  await tickAt(1000);
+  assert.equal(isCancelled(), false);
+  reader.close();
+  assert.deepEqual([state.ticking, isCancelled()], [0, true]);
+});
