@@ -54,14 +54,17 @@ ${outgoing === null ? UNKNOWN : outbox(outgoing)}
 
 const UNKNOWN = notice("warning", "The store does not answer, so that this is not known now.");
 
-const BAN_FORM = html`<form method="post" action="/admin/ban" class="card">
-<div class="field"><label for="agent">Handle</label>
-<input id="agent" name="agent" type="text" required autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="agent-hint">
-<span class="hint" id="agent-hint">Or its word name or key. Everybody else sees nothing of the reason.</span></div>
-<div class="field"><label for="reason">Reason</label>
-<input id="reason" name="reason" type="text" maxlength="200" autocomplete="off"></div>
-<button>Go on</button> <span class="hint">The next page asks whether to ban it.</span>
-</form>`;
+const BAN_FORM = html`
+  <form method="post" action="/admin/ban" class="card">
+    <div class="field"><label for="agent">Handle</label>
+  <input id="agent" name="agent" type="text" required autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="agent-hint">
+  <span class="hint" id="agent-hint">Or its word name or key. Everybody else sees nothing of the reason.</span></div>
+    <div class="field"><label for="reason">Reason</label>
+  <input id="reason" name="reason" type="text" maxlength="200" autocomplete="off"></div>
+    <div
+      class="actions"><button>Go on</button> <span class="hint">The next page asks whether to ban it.</span></div>
+  </form>
+`;
 
 /** The value of a promise that is kept in time, null where it is not, or is broken. */
 async function inTime<T>(promise: Promise<T>): Promise<T | null> {

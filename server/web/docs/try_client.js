@@ -4,6 +4,12 @@
  */
 const SIGNED = /^\/(v1|mcp)\b/;
 
+// Swagger UI has colours for the dark, and leaves it to the page to say when.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const followScreen = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", followScreen);
+followScreen();
+
 /** @type {{ address: string, key: CryptoKey } | undefined} */
 let agent;
 const usedTexts = new Set();

@@ -119,15 +119,21 @@ partOrSkip(
 
 partOrSkip(
   "chromium",
-  "the page to try out works under another name of the relay",
+  "the page to try out works under another name of the relay, in the dark too",
   async (program) => {
     await using relay = await startTestRelay({ clockStartMs: "real" });
     await withChromium(program, async (browser) => {
-      await withPage(browser, { viewport: { width: 390, height: 800 } }, async (page) => {
+      await withPage(browser, { ...PHONE, colorScheme: "dark" }, async (page) => {
         const asked = watch(page);
         const other = `http://localhost:${relay.port}`;
         await page.goto(`${other}/docs/try`);
         await page.waitForSelector(".opblock");
+        const shade = () =>
+          page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
+        assert.ok(brightnessOf(await shade() as string) < 64);
+        await page.emulateMedia({ colorScheme: "light" });
+        await page.locator("html:not(.dark-mode)").waitFor({ state: "attached" });
+        assert.ok(brightnessOf(await shade() as string) > 191);
         assert.equal((await tryOut(page, "Service-readHealth")).status, 200);
         const outside = asked.elsewhere(other).filter((url) => !url.startsWith(`${relay.url}/`));
         assert.deepEqual(outside, []);
@@ -137,6 +143,12 @@ partOrSkip(
   },
 );
 
+const PHONE = { viewport: { width: 390, height: 800 } };
+/** Of a colour as `rgb(r, g, b)`; what is transparent shows the white beneath. */
+function brightnessOf(color: string): number {
+  const [red = 0, green = 0, blue = 0, alpha = 1] = color.match(/[\d.]+/g)!.map(Number);
+  return alpha === 0 ? 255 : Math.max(red, green, blue);
+}
 const TITLE = "Agent Messaging Relay";
 const firstLine = (text: string) => text.split("\n")[0]!.trim();
 

@@ -2,6 +2,8 @@
 /** The pages in a browser: both sizes, both colour schemes, with and without JavaScript. */
 import assert from "node:assert/strict";
 import { html, raw } from "hono/html";
+import { DEFAULT_LIMITS } from "../../../server/base/config/limits.ts";
+import { mount } from "../../../server/base/description/declaration.ts";
 import type { Route } from "../../../server/base/http/routes/route.ts";
 import { answerPage } from "../../../server/base/pages/answer_page.ts";
 import {
@@ -10,7 +12,9 @@ import {
   type Html,
   notice,
   postButton,
+  table,
 } from "../../../server/base/pages/elements.ts";
+import { readPageFile } from "../../../server/base/pages/asset_route.ts";
 import { frame } from "../../../server/base/pages/frame.ts";
 import { readBody } from "../../../server/base/http/routes/read_body.ts";
 import { startApp } from "../../support/app_server.ts";
@@ -54,28 +58,14 @@ const ELEMENTS: Html = html`
   <div class="field"><label for="text">Text</label><textarea id="text"></textarea></div>
   <button>Send</button> <button disabled>Not possible</button></form>
   <h2>A table</h2>
-  <div class="scroll" tabindex="0" role="region" aria-label="Counts">
-    <table>
-      <caption>Counts</caption>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col" class="number">Count</th>
-        </tr>
-      </thead>
-      <tbody>
-        <tr>
-          <th scope="row">${LONG}</th>
-          <td class="number">1,000</td>
-        </tr>
-      </tbody>
-    </table>
-  </div>
+  ${table([["Name", "head"], ["Count", "number"]], [[LONG, "1,000"]], "Counts")}
   <h3>A list</h3><ol class="records">
     <li><h4><a href="/">One</a></h4>${factList([["To", "x"]])}</li>
   </ol>
   <p class="soft">Less important. <small>Small.</small></p>
 `;
+
+const PAGE_FILES = mount([readPageFile], { limits: DEFAULT_LIMITS });
 
 /** What must not run, load or look like anything, wherever it comes from. */
 const injected = (elsewhere: string): Html =>
@@ -161,6 +151,7 @@ partOrSkip(
     const posted: (string | null)[][] = [];
     const bodies = createBodyReader();
     await using app = await startApp([
+      ...PAGE_FILES,
       pageRoute("/elements", "Every element", ELEMENTS),
       {
         method: "POST",
