@@ -48,6 +48,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             shows: [
               "bounded_map.ts",
               "kept_results.ts",
+              "made_once.ts",
               "rate_window.ts",
               "semaphore.ts",
               "wait_queue.ts",
@@ -179,7 +180,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "worker_thread.ts",
             ],
           },
-          idempotency: { imports: [".", "storage"], shows: "*" },
+          idempotency: { imports: [".", "bounds", "storage", "time"], shows: "*" },
           parts: {
             imports: [".", "config", "http", "mailer", "storage", "time"],
             shows: ["core.ts", "deps.ts", "flush_last.ts", "part.ts"],
@@ -200,7 +201,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             shows: ["blob_damaged.ts", "blobs.ts", "part.ts", "stored_bytes.ts"],
           },
           description: {
-            imports: [".", "config", "http", "parts", "time"],
+            imports: [".", "bounds", "config", "http", "parts", "time"],
             shows: "*",
             inside: {
               schemas: {
@@ -229,7 +230,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             imports: ["bounds", "parts", "storage", "time"],
             shows: ["mailbox_kind.ts", "mailbox_waits.ts", "part.ts", "waiter.ts", "waits.ts"],
           },
-          pages: { imports: [".", "description", "http"], shows: "*" },
+          pages: { imports: [".", "bounds", "description", "http"], shows: "*" },
           notices: {
             imports: ["mailer", "outgoing", "pages", "storage", "time"],
             shows: ["hand_over.ts", "notice_handler.ts", "notice_mail.ts", "retry_waits.ts"],
@@ -412,10 +413,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
                   "shown_texts.ts",
                 ],
               },
-              answers: {
-                imports: ["shown"],
-                shows: ["keyed_answers.ts", "large_answers.ts", "withdraw_answer.ts"],
-              },
+              answers: { imports: ["shown"], shows: ["keyed_answers.ts", "withdraw_answer.ts"] },
               inboxes: {
                 imports: ["shown"],
                 shows: ["address_list.ts", "inbox_request.ts", "inbox_rows.ts", "inboxes.ts"],

@@ -1,5 +1,5 @@
 /** The description of a relay's API, made when it is first asked for. */
-import { madeOnce } from "../made_once.ts";
+import { madeOnce } from "../bounds/made_once.ts";
 import { type Declaration, describeAll } from "./declaration.ts";
 import type { OpenApiDocument } from "./document.ts";
 import type { Operation, Setting } from "./operation.ts";

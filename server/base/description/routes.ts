@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { DEFAULT_LIMITS, type Limits } from "../config/limits.ts";
 import { answerJson, JSON_HEADERS } from "../http/answers/answer.ts";
 import { answerFixed, fixContent } from "../http/answers/fixed_content.ts";
-import { madeOnce } from "../made_once.ts";
+import { madeOnce } from "../bounds/made_once.ts";
 import type { Deps } from "../parts/deps.ts";
 import { timestamp } from "../time/timestamp.ts";
 import { publicRoute } from "./declaration.ts";

@@ -4,7 +4,7 @@ import { publicRoute } from "../description/declaration.ts";
 import { fixedAnswers } from "../description/fixed_answers.ts";
 import { RelayError } from "../errors.ts";
 import { answerFixed, fixContent } from "../http/answers/fixed_content.ts";
-import { madeOnce } from "../made_once.ts";
+import { madeOnce } from "../bounds/made_once.ts";
 import { ASSET_FILES } from "./asset_files.ts";
 
 const HEADERS = {

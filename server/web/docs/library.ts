@@ -3,7 +3,7 @@ import type { Description } from "../../base/description/description.ts";
 import type { Content, Operation, Tag } from "../../base/description/operation.ts";
 import { describeTag } from "../../base/description/tags.ts";
 import { fixContent } from "../../base/http/answers/fixed_content.ts";
-import { madeOnce } from "../../base/made_once.ts";
+import { madeOnce } from "../../base/bounds/made_once.ts";
 import { KEPT_PAGE_HEADERS } from "../../base/pages/answer_page.ts";
 import { type DocsLinks, docsPage, type Leaf } from "./docs_page.ts";
 import { rewriteLinks, targetOf } from "./document_links.ts";

@@ -2,7 +2,7 @@
 import type { Core } from "../../base/parts/core.ts";
 import { mount } from "../../base/description/declaration.ts";
 import type { Description } from "../../base/description/description.ts";
-import { madeOnce } from "../../base/made_once.ts";
+import { madeOnce } from "../../base/bounds/made_once.ts";
 import type { Part } from "../../base/parts/part.ts";
 import { createReader, DOCS_ROUTES } from "./docs_routes.ts";
 import { tryReadings } from "./try_page.ts";

@@ -5,7 +5,7 @@
 import { html } from "hono/html";
 import type { Config } from "../../base/config/config.ts";
 import { fixContent, type FixedContent } from "../../base/http/answers/fixed_content.ts";
-import { madeOnce } from "../../base/made_once.ts";
+import { madeOnce } from "../../base/bounds/made_once.ts";
 import { fixPage } from "../../base/pages/answer_page.ts";
 import type { Reading, Readings } from "./docs_routes.ts";
 

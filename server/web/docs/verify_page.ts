@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { html } from "hono/html";
-import { madeOnce } from "../../base/made_once.ts";
+import { madeOnce } from "../../base/bounds/made_once.ts";
 import { fixPage, KEPT_PAGE_HEADERS } from "../../base/pages/answer_page.ts";
 import { COPY_SCRIPT, EMBED_SCRIPT } from "../../base/pages/asset_files.ts";
 import { codeBlock } from "../../base/pages/elements.ts";

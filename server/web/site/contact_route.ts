@@ -1,7 +1,7 @@
 /** GET /contact: who runs this relay. */
 import { html } from "hono/html";
 import { fixedAnswers } from "../../base/description/fixed_answers.ts";
-import { madeOnce } from "../../base/made_once.ts";
+import { madeOnce } from "../../base/bounds/made_once.ts";
 import { answerFixedPage, fixPage } from "../../base/pages/answer_page.ts";
 import { frame } from "../../base/pages/frame.ts";
 import { notice } from "../../base/pages/elements.ts";

@@ -7,7 +7,7 @@ import { allowPreflight, openCors } from "../../base/http/routes/cors.ts";
 import { answerFixed, fixContent } from "../../base/http/answers/fixed_content.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
 import { readQuery } from "../../base/http/fields/query.ts";
-import { madeOnce } from "../../base/made_once.ts";
+import { madeOnce } from "../../base/bounds/made_once.ts";
 import { answerFixedPage } from "../../base/pages/answer_page.ts";
 import { LIVE, liveHeaders } from "../../base/pages/live_bar.ts";
 import { PAGE } from "../../base/pages/page_route.ts";
