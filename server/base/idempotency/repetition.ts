@@ -7,6 +7,7 @@
  */
 import type { Transaction } from "../storage/commits/job.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/rows/store.ts";
+import { defineRow, type KeyPart } from "../storage/rows/row_key.ts";
 
 /** A time by both clocks; the transaction of a job is one. */
 export interface Moment {
@@ -56,16 +57,28 @@ export function timeLeftMs({ atMs, livedMs = 0 }: Written, lifeMs: number, now: 
   return lifeMs - Math.min(now.nowMs - atMs, now.livedMs - livedMs);
 }
 
-/**
- * The key of a use's row in the index: ["repetition", kind, when nothing rests on it by what the store has
- * lived, ...the rest of its key]. Who deletes the use before its end deletes that row.
- */
+export const indexKey = defineRow<[kind: string, endLivedMs: number, ...rest: KeyPart[]]>(
+  ["repetition"],
+  Infinity,
+  {
+    holds: "index of what tells repetitions apart, by what the store has to have lived at its " +
+      "end; `kind` and `rest` are the key of what it is of; what stands beside it, and " +
+      "what a stored mail answer takes",
+    expires: "until swept",
+  },
+);
+
+/** The key of a use's row in the index. Who deletes the use before its end deletes that row. */
 export function repetitionKey(
   [kind, ...rest]: Deno.KvKey,
   { livedMs = 0 }: Pick<Written, "livedMs">,
   lifeMs: number,
 ): Deno.KvKey {
-  return ["repetition", kind!, livedMs + lifeMs + EXPIRY_MARGIN_MS, ...rest];
+  return indexKey(
+    kind as string,
+    livedMs + lifeMs + EXPIRY_MARGIN_MS,
+    ...rest as KeyPart[],
+  );
 }
 
 /** The key of the use that a row of the index is of. */

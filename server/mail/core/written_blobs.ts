@@ -29,7 +29,11 @@ interface WrittenRecord {
 }
 
 /** ["mail-written", orgId, "bytes"]: what requests of an org wrote within the hour. */
-const writtenKey = defineRecord<WrittenRecord, [orgId: string, what: "bytes"]>(["mail-written"], 2);
+const writtenKey = defineRecord<WrittenRecord, [orgId: string, what: "bytes"]>(
+  ["mail-written"],
+  2,
+  { holds: "sliding window of bytes that requests of an org wrote", expires: "1 h" },
+);
 
 /** A file takes a block of its disk at least. */
 const LEAST_BYTES = 4 * 1024;

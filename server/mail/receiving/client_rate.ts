@@ -6,13 +6,18 @@ import type { Transaction } from "../../base/storage/commits/job.ts";
 import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
 import type { RecordKey } from "../../base/storage/commits/record_key.ts";
 import {
+  defineWindow,
   stageWindow,
-  windowKey,
   type WindowRecord,
 } from "../../base/storage/commits/window_record.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 import type { RefusalWindows } from "./refusal_windows.ts";
 import { Refused } from "./refused.ts";
+
+const clientWindow = defineWindow<[addressHash: string]>("mail-client", {
+  holds: "messages of a sending mail server",
+  expires: "1 h",
+});
 
 export interface ClientRateServices {
   records: Pick<RecordCache, "read">;
@@ -41,7 +46,7 @@ export class ClientRate {
     const address = clientIp === null ? undefined : countedAddress(clientIp);
     this.#key = address === undefined
       ? null
-      : windowKey("mail-client", hashClientAddress(services.addressKey, address));
+      : clientWindow(hashClientAddress(services.addressKey, address));
     this.#name = `client ${address}`;
   }
 

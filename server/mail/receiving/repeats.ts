@@ -14,16 +14,14 @@ import type { Store } from "../../base/storage/rows/store.ts";
 import { DAY_MS } from "../../base/time/time_units.ts";
 import type { NewMessage } from "../mailbox/messages/stage_message.ts";
 import type { ReceivedMail } from "./received_mail.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 export const REPEATED_MAILS: RepetitionKind = { name: "mail-repeat" };
 
-/** ["mail-repeat", orgId, inboxId, hash]: when such a message was stored. */
-const repeatRowKey = (orgId: string, inboxId: string, hash: string): Deno.KvKey => [
-  REPEATED_MAILS.name,
-  orgId,
-  inboxId,
-  hash,
-];
+const repeatRowKey = defineRow<[orgId: string, inboxId: string, hash: string]>(["mail-repeat"], 3, {
+  holds: "when these bytes from this sender were stored: a repetition is not stored again",
+  expires: "24 h, then swept",
+});
 
 export interface RepeatRow extends Written {
   v: 1;

@@ -4,8 +4,13 @@ import { rateLimited } from "../../base/errors.ts";
 import { hashClientAddress } from "../../base/http/callers/client_address.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
-import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
+import { defineWindow, stageWindow } from "../../base/storage/commits/window_record.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
+
+const emailWindow = defineWindow<[mailboxHash: string]>("mail-magic-email", {
+  holds: "links in mails to an e-mail address without its tag",
+  expires: "1 h",
+});
 
 /**
  * Counts one more mail with a sign-in or claim link.
@@ -19,7 +24,7 @@ export function stageEmailWindow(
 ): void {
   const hash = hashClientAddress(addressKey, `mailbox\n${mailboxAddress(email)}`);
   const rule = { limit: limits.mailMagicPerEmailPerHour, windowMs: HOUR_MS };
-  stageWindow(transaction, windowKey("mail-magic-email", hash), rule, (waitMs) =>
+  stageWindow(transaction, emailWindow(hash), rule, (waitMs) =>
     rateLimited(
       `at most ${rule.limit} sign-in links an hour to one e-mail address, links of claims counted; those sent before work for an hour`,
       waitMs,

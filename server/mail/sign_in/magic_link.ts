@@ -2,7 +2,7 @@
 import { rateLimited } from "../../base/errors.ts";
 import { hashClientAddress } from "../../base/http/callers/client_address.ts";
 import { Outdated } from "../../base/storage/commits/job.ts";
-import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
+import { defineWindow, stageWindow } from "../../base/storage/commits/window_record.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 import { refuseSuspended } from "../access/authenticate_key.ts";
 import { readKeyUses, stageSignInKey } from "../keys/sign_in_key.ts";
@@ -24,6 +24,11 @@ import { stageEmailWindow } from "./email_window.ts";
 import { type SignInServices, stageLink, wakeLinkMails } from "./owners/queued_link.ts";
 import { chooseOrg, type SignInChoice } from "./sign_in_choice.ts";
 
+const magicWindow = defineWindow<[addressHash: string]>("mail-magic-client", {
+  holds: "sign-in links that a client address asked for",
+  expires: "1 h",
+});
+
 /**
  * Mails a sign-in link to an address, known or not: whether an org carries it is asked when the link is
  * followed.
@@ -35,7 +40,7 @@ export async function sendMagicLink(
   { email, orgId, askedFrom }: Pick<MagicLink, "email" | "orgId" | "askedFrom">,
 ): Promise<void> {
   const { commits, store: { now, random }, limits, addressKey } = services;
-  const clientWindow = windowKey("mail-magic-client", hashClientAddress(addressKey, askedFrom));
+  const clientWindow = magicWindow(hashClientAddress(addressKey, askedFrom));
   const id = makeUlid(now(), random);
   await commits.submit((transaction) => {
     const limit = limits.mailMagicPerIpPerHour;

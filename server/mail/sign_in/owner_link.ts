@@ -5,7 +5,7 @@
 import { rateLimited } from "../../base/errors.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
-import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
+import { defineWindow, stageWindow } from "../../base/storage/commits/window_record.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 import { type MailCaller, refuseSuspended } from "../access/authenticate_key.ts";
 import { requireCaller } from "../access/require_org.ts";
@@ -26,6 +26,11 @@ import { stageOwner, stageTakeBack } from "./owners/change_owner.ts";
 import { stageEmailWindow } from "./email_window.ts";
 import { type SignInServices, stageLink, wakeLinkMails } from "./owners/queued_link.ts";
 
+const claimWindow = defineWindow<[orgId: string]>("mail-claim", {
+  holds: "claim links of an org",
+  expires: "1 h",
+});
+
 /**
  * Mails a link that makes an address the caller's org's. An earlier one that waits works no more.
  * @param askedFrom address of the client, as limits count it
@@ -43,7 +48,7 @@ export async function sendClaimLink(
     const org = requireCaller(transaction, caller, limits);
     const limit = limits.mailClaimsPerOrgPerHour;
     const rule = { limit, windowMs: HOUR_MS };
-    stageWindow(transaction, windowKey("mail-claim", orgId), rule, (waitMs) =>
+    stageWindow(transaction, claimWindow(orgId), rule, (waitMs) =>
       rateLimited(
         `at most ${limit} claim links an hour for one org; the one sent last works for an hour`,
         waitMs,

@@ -7,7 +7,7 @@ import type { OutgoingQueue } from "../../base/outgoing/outgoing_queue.ts";
 import { outgoingKey } from "../../base/outgoing/outgoing_row.ts";
 import { domainTag } from "../../base/outgoing/recipient_domain.ts";
 import { addressCapKey } from "./address_cap.ts";
-import { CANDIDATE_ROW, parkedKey } from "./candidates.ts";
+import { CANDIDATE_ROW, candidateKey, parkedKey } from "./candidates.ts";
 import { DIGEST_KIND, digestId, type DueAgent, queueDigest } from "./digest_queue.ts";
 import { earliestDigestMs, unseenSinceMs } from "./due_rules.ts";
 import { findUnreadSince } from "./unread.ts";
@@ -72,9 +72,9 @@ async function listNamed({ store, intervalMs }: SweepOptions): Promise<Named[][]
   const nowMs = store.now();
   const latestMs = nowMs + intervalMs + CLOCK_SKEW_MS;
   const selectors: Deno.KvListSelector[] = [
-    { prefix: ["digest-candidate"] },
-    { start: ["digest-parked"], end: ["digest-parked", nowMs + 1] },
-    { prefix: ["digest-parked"], start: ["digest-parked", latestMs + 1] },
+    { prefix: candidateKey.under() },
+    { start: parkedKey.under(), end: parkedKey.under(nowMs + 1) },
+    { prefix: parkedKey.under(), start: parkedKey.under(latestMs + 1) },
   ];
   const byAgent = new Map<number, Named[]>();
   for (const selector of selectors) {

@@ -4,10 +4,13 @@
  */
 import type { AgentCore } from "../agents/agent_core.ts";
 import { inKey, type InRecord } from "../mailboxes/agent_mailboxes.ts";
-import { BAN_LIST_PREFIX, banKey, type ListedBan, stageBan } from "./ban_record.ts";
+import { banKey, type ListedBan, listedKey, stageBan } from "./ban_record.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 /** Exists once every ban of the store is in the list. */
-const LISTED_MARK: Deno.KvKey = ["meta", "bans-listed"];
+const LISTED_MARK = defineRow(["meta", "bans-listed"], 0, {
+  holds: "stands once the list has every ban, older ones of this store included",
+})();
 const RECORDS_A_READ = 500;
 
 export class BanList {
@@ -22,7 +25,7 @@ export class BanList {
       this.#completing = null; // the next request tries again
       throw error;
     }));
-    const rows = await this.options.store.list<ListedBan>({ prefix: BAN_LIST_PREFIX }, {
+    const rows = await this.options.store.list<ListedBan>({ prefix: listedKey.under() }, {
       reverse: true,
       limit: offset + limit,
     });

@@ -2,6 +2,7 @@
 import { defineRecord } from "../../base/storage/commits/record_key.ts";
 import type { Identity } from "../agents/agent_records.ts";
 import type { Transaction } from "../../base/storage/commits/group_commit.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 /** ["ban", agentId]; stands while the agent is banned. Null where the ban is older than these records. */
 export interface BanRecord {
@@ -19,13 +20,13 @@ export interface ListedBan {
   bannedAtMs: number | null;
 }
 
-export const BAN_LIST_PREFIX: Deno.KvKey = ["bans"];
-export const banKey = defineRecord<BanRecord, [agentId: number]>(["ban"], 1);
-const listedKey = (bannedAtMs: number | null, agentId: number): Deno.KvKey => [
-  ...BAN_LIST_PREFIX,
-  bannedAtMs ?? 0,
-  agentId,
-];
+export const banKey = defineRecord<BanRecord, [agentId: number]>(["ban"], 1, {
+  holds: "reason and time of a ban",
+  expires: "while it stands",
+});
+export const listedKey = defineRow<[bannedAtMs: number, agentId: number]>(["bans"], 2, {
+  holds: "the list of bans as it is shown, in the order of time (0 where it is not known)",
+});
 
 /** Writes the record of a ban, or deletes it for null. */
 export function stageBan(
@@ -38,6 +39,6 @@ export function stageBan(
   if (ban !== null) {
     const { reason, bannedAtMs } = ban;
     const listed: ListedBan = { v: 1, address, handle, reason, bannedAtMs };
-    transaction.set(listedKey(bannedAtMs, id), listed);
-  } else if (before !== null) transaction.delete(listedKey(before.bannedAtMs, id));
+    transaction.set(listedKey(bannedAtMs ?? 0, id), listed);
+  } else if (before !== null) transaction.delete(listedKey(before.bannedAtMs ?? 0, id));
 }

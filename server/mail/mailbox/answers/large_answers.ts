@@ -13,6 +13,7 @@ import type { Transaction } from "../../../base/storage/commits/job.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../../base/storage/rows/store.ts";
 import type { WrittenBlobs } from "../../core/written_blobs.ts";
 import { MAIL_KEYS, type StoredAnswer, useKey } from "../../records/stored_answer.ts";
+import { defineRow } from "../../../base/storage/rows/row_key.ts";
 
 /** What is kept of an answer: its bytes, or where they are too many, the blob that holds them. */
 export type KeptAnswer =
@@ -55,16 +56,15 @@ type HeldAnswer = Pick<StoredAnswer, "rowBytes" | "blob"> & {
   isUncounted?: true;
 };
 
-/** ["mail-answer", dueMs, scope], the index of former versions; the first ones counted nothing, and named no org. */
+/** The first ones counted nothing, and named no org. */
 type FormerIndexRow =
   | { v: 1; orgId: string; rowBytes: number; blob: BlobRef | null }
   | { v: 1; orgId?: undefined; blob: BlobRef };
 
-const formerIndexKey = ({ dueMs, scope }: Pick<StoredAnswer, "dueMs" | "scope">): Deno.KvKey => [
-  "mail-answer",
-  dueMs,
-  scope,
-];
+const formerIndexKey = defineRow<[dueMs: number, scope: string]>(["mail-answer"], 2, {
+  holds: "of former versions: what a stored answer takes, by the wall clock",
+  expires: "until swept",
+});
 
 /** For how long an answer is in the store. */
 const STORED_MS = ANSWER_KEPT_MS + EXPIRY_MARGIN_MS;
@@ -117,13 +117,14 @@ export class LargeAnswers implements RepetitionKind {
     const { store } = this.services;
     const { now, lived } = store;
     if (lived() < STORED_MS) return [];
-    const [name] = formerIndexKey({ dueMs: 0, scope: "" });
-    const prefix = [name!];
+    const prefix = formerIndexKey.under();
     const rows: Deno.KvEntry<FormerIndexRow>[] = [
-      ...await store.list<FormerIndexRow>({ prefix, end: [name!, now() + 1] }, { limit }),
+      ...await store.list<FormerIndexRow>({ prefix, end: formerIndexKey.under(now() + 1) }, {
+        limit,
+      }),
       ...await store.list<FormerIndexRow>({
         prefix,
-        start: [name!, now() + STORED_MS + CLOCK_SKEW_MS],
+        start: formerIndexKey.under(now() + STORED_MS + CLOCK_SKEW_MS),
       }, { limit }),
     ];
     return rows.slice(0, limit).map(({ key, value }) => ({
@@ -149,7 +150,10 @@ export function stageAnswerEnd(
   const { scope, livedMs, rowBytes, blob } = answer;
   const held: HeldAnswer = { rowBytes, blob };
   if (livedMs === undefined) {
-    transaction.set(formerIndexKey(answer), { v: 1, orgId, ...held } satisfies FormerIndexRow);
+    transaction.set(
+      formerIndexKey(answer.dueMs, answer.scope),
+      { v: 1, orgId, ...held } satisfies FormerIndexRow,
+    );
   } else {
     const key = useKey(orgId, scope);
     stageRepetition(transaction, key, ANSWER_KEPT_MS, { livedMs, beside: ANSWER_BESIDE, held });

@@ -19,8 +19,12 @@ interface KeyedAnswer {
 export type KeyedSendRecord = KeptAnswer<KeyedAnswer>;
 export const KEYED_SENDS: RepetitionKind = { name: "idempotency" };
 const keyedSendKey = defineRecord<KeyedSendRecord, [agentId: number, keyHash: string]>(
-  [KEYED_SENDS.name],
+  ["idempotency"],
   2,
+  {
+    holds: "fingerprint of a send by token under an Idempotency-Key, and its answer",
+    expires: "24 h, then swept",
+  },
 );
 
 export class KeyedSends {
