@@ -1,8 +1,10 @@
 /** What a store says of the mail area that it was made for: another domain must not open it. */
 import type { Rows } from "../base/storage/rows/rows.ts";
 import { ConfigError } from "../base/config/config.ts";
+import { defineRow } from "../base/storage/rows/row_key.ts";
+import { addressKey } from "./records/inbox_record.ts";
 
-/** ["meta","mail"]: made when mail is first on. */
+/** Made when mail is first on. */
 interface MailMark {
   v: 1;
   /** Domain of all inboxes; another one may be set until the first address is given out. */
@@ -10,7 +12,10 @@ interface MailMark {
   /** Made in local mode, in which mail goes nowhere. */
   local: boolean;
 }
-const MARK: Deno.KvKey = ["meta", "mail"];
+const MARK = defineRow(["meta", "mail"], 0, {
+  holds: "domain of the store's inboxes, fixed with the first address, and whether it was " +
+    "made in local mode",
+})();
 /** Stands once an agent has registered: in a store without a mark, with a relay that was not in local mode. */
 const ANY_AGENT: Deno.KvKey = ["count", "agents"];
 
@@ -42,7 +47,7 @@ export async function refuseLocalStore(store: Rows): Promise<void> {
 
 /** Addresses outlive their inboxes and orgs: where one stands, the domain has been told to somebody. */
 async function hasAddresses(store: Rows): Promise<boolean> {
-  return (await store.list({ prefix: ["mail-address"] }, { limit: 1 })).length > 0;
+  return (await store.list({ prefix: addressKey.under() }, { limit: 1 })).length > 0;
 }
 
 function requireSameMode(mark: MailMark, local: boolean): void {

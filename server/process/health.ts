@@ -8,6 +8,7 @@ import { answerJson } from "../base/http/answers/answer.ts";
 import type { ClockState } from "../base/storage/rows/clock_watch.ts";
 import type { Rows } from "../base/storage/rows/rows.ts";
 import { timestamp } from "../base/time/timestamp.ts";
+import { LAYOUT_KEY } from "../base/storage/rows/layout.ts";
 
 /** How long a probe of the database may take before it counts as dead. */
 const PROBE_TIMEOUT_MS = 2000;
@@ -28,7 +29,7 @@ export function createDatabaseProbe(
 
   async function probe(): Promise<boolean> {
     try {
-      return await doneWithin(store.get(["meta", "layout"]), timeoutMs);
+      return await doneWithin(store.get(LAYOUT_KEY), timeoutMs);
     } catch {
       return false; // a closed store throws at once
     } finally {

@@ -13,6 +13,7 @@ import { growLog } from "../base/storage/deno_kv/grow_log.ts";
 import { KvBackend } from "../base/storage/deno_kv/kv_backend.ts";
 import { requireAnswer, StoreSilent } from "../base/storage/rows/require_answer.ts";
 import { MINUTE_MS } from "../base/time/time_units.ts";
+import { LAYOUT_KEY } from "../base/storage/rows/layout.ts";
 
 /**
  * Takes the data folder, clears what has expired, opens the file and takes room for a full disk.
@@ -112,7 +113,7 @@ async function firstAnswer(
   shared: boolean,
   tell: (line: string) => void,
 ): Promise<void> {
-  const answer = backend.get(["meta", "layout"]);
+  const answer = backend.get(LAYOUT_KEY);
   if (shared) return void await requireAnswer(answer);
   try {
     await requireAnswer(answer);

@@ -1,7 +1,7 @@
 /** What a relay that was killed had only in its journal: the next one goes by it, however it opens the store. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { JOURNAL_PREFIX } from "../../server/base/storage/commits/journal.ts";
+import { journalKey } from "../../server/base/storage/commits/journal.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { encodeBase64Key, newKey } from "../support/custody_key.ts";
 import { ADMIN_TOKEN, setBanned } from "../support/figures.ts";
@@ -14,7 +14,7 @@ import { realTarget } from "../support/traffic.ts";
 /** Rows of the journal in the file of a relay that has ended. */
 async function countJournal(dataDir: string): Promise<number> {
   using kv = await Deno.openKv(join(dataDir, "relay.kv"));
-  return (await Array.fromAsync(kv.list({ prefix: JOURNAL_PREFIX }))).length;
+  return (await Array.fromAsync(kv.list({ prefix: journalKey.under() }))).length;
 }
 
 for (const shared of [false, true]) {

@@ -20,6 +20,8 @@ export interface AuthRig extends AsyncDisposable {
   dns: ScriptedDns;
   checker: AuthChecker;
   losses: unknown[];
+  /** Has DNS answer from these records alone; nothing of the former ones is remembered. */
+  publish(zone: Record<string, ScriptedRecords>): void;
   /** @param mail a character is a byte */
   check(mail: string | Uint8Array<ArrayBuffer>, client?: Partial<MailClient>): Promise<MailAuth>;
   /** The same with all that a check finds. */
@@ -57,6 +59,10 @@ export function startAuthRig(
     dns,
     checker,
     losses,
+    publish(records) {
+      dns.zone.clear();
+      for (const [question, answer] of Object.entries(records)) dns.zone.set(question, answer);
+    },
     check: async (mail, client) => (await rig.checkSender(mail, client)).auth,
     checkSender: (mail, client = {}, party = { org: "org", source: CLIENT_IP }) =>
       checker.check(

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { defineRecord } from "../../server/base/storage/commits/record_key.ts";
 import type { Job } from "../../server/base/storage/commits/group_commit.ts";
 import {
-  JOURNAL_PREFIX,
   type JournalBounds,
+  journalKey,
   type JournalRow,
 } from "../../server/base/storage/commits/journal.ts";
 import { delay } from "./pace.ts";
@@ -84,7 +84,7 @@ export function stepOf({ writes }: FakeCommit): Step {
 
 /** Numbers of the journal's rows in the store. */
 export async function journalNumbers(kv: Deno.Kv): Promise<number[]> {
-  const rows = await Array.fromAsync(kv.list({ prefix: JOURNAL_PREFIX }));
+  const rows = await Array.fromAsync(kv.list({ prefix: journalKey.under() }));
   return rows.map(({ key }) => key[1] as number);
 }
 

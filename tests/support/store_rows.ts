@@ -1,6 +1,6 @@
 /** The whole store as text, so that tests can see whether anything in it has changed. */
 
-import { JOURNAL_PREFIX, type JournalRow } from "../../server/base/storage/commits/journal.ts";
+import { journalKey, type JournalRow } from "../../server/base/storage/commits/journal.ts";
 
 /** Rows that any request may change: when an agent was seen and polled, how far ids may go. */
 const READ_MARKS = new Set(["seen", "poll", "slot"]);
@@ -18,12 +18,12 @@ export async function listRows(
   const lines: string[] = [];
   // A record leaves the journal once it stands in its row: looked for there first, none is missed.
   const journalled = new Map<string, unknown>();
-  for await (const { value: { records } } of kv.list<JournalRow>({ prefix: JOURNAL_PREFIX })) {
+  for await (const { value: { records } } of kv.list<JournalRow>({ prefix: journalKey.under() })) {
     for (const [key, value] of records) journalled.set(describe(key), value);
   }
   for await (const { key, value } of kv.list({ prefix: [] })) {
     const kind = String(key[0]);
-    if (kind === JOURNAL_PREFIX[0] || OWN_WORK.has(kind)) continue;
+    if (kind === journalKey.under()[0] || OWN_WORK.has(kind)) continue;
     if (!marks && READ_MARKS.has(kind)) continue;
     const name = describe(key);
     lines.push(`${name} = ${describe(journalled.has(name) ? journalled.get(name) : value)}`);

@@ -1,5 +1,5 @@
 /** A record as the store has it, wherever a running relay keeps it: in the journal, or in its row. */
-import { JOURNAL_PREFIX, type JournalRow } from "../../server/base/storage/commits/journal.ts";
+import { journalKey, type JournalRow } from "../../server/base/storage/commits/journal.ts";
 import { recordName } from "../../server/base/storage/commits/record_cache.ts";
 import type { RecordKey } from "../../server/base/storage/commits/record_key.ts";
 
@@ -9,7 +9,7 @@ export async function storedRecord<T>(
   key: RecordKey<T>,
 ): Promise<{ value: T | null; versionstamp: string | null }> {
   const name = recordName(key);
-  for await (const row of kv.list<JournalRow>({ prefix: JOURNAL_PREFIX }, { reverse: true })) {
+  for await (const row of kv.list<JournalRow>({ prefix: journalKey.under() }, { reverse: true })) {
     const found = row.value.records.find(([recordKey]) => recordName(recordKey) === name);
     if (found !== undefined) return { value: found[1] as T, versionstamp: row.versionstamp };
   }

@@ -6,8 +6,8 @@ import type { Transaction } from "../storage/commits/job.ts";
 import type { Store } from "../storage/rows/store.ts";
 import type { BlobBytes, FoundBytes } from "./blob_bytes.ts";
 import type { BlobName } from "./blob_name.ts";
+import { defineRow } from "../storage/rows/row_key.ts";
 
-/** ["blob-pending", ...name]: stands from before the first part until a commit keeps the blob. */
 interface PendingRow {
   v: 1;
   sizeBytes: number;
@@ -21,9 +21,14 @@ const PARTS_A_WRITE = 12;
 const PARTS_A_DELETION = 200;
 const BATCH = 100;
 
-const PENDING = "blob-pending";
-const pendingKey = (name: BlobName): Deno.KvKey => [PENDING, ...name];
-const partKey = (name: BlobName, n: number): Deno.KvKey => ["blob-part", ...name, n];
+const pendingKey = defineRow<[...name: string[]]>(["blob-pending"], Infinity, {
+  holds: "hosted stores: a blob that is written, from before its first part",
+  expires: "until a commit keeps it",
+});
+const partKey = defineRow<[...name: string[], n: number]>(["blob-part"], Infinity, {
+  holds: "hosted stores: bytes of a blob (60,000 each)",
+  expires: "with the blob",
+});
 
 export class BlobParts implements BlobBytes {
   constructor(private readonly store: Store) {}
@@ -32,12 +37,12 @@ export class BlobParts implements BlobBytes {
     const sizeBytes = sections.reduce((sum, { length }) => sum + length, 0);
     const pending: PendingRow = { v: 1, sizeBytes };
     // Of its own, since it has to stand before the first part whatever is repeated.
-    await this.store.transact((transaction) => transaction.set(pendingKey(name), pending));
+    await this.store.transact((transaction) => transaction.set(pendingKey(...name), pending));
     let parts: Uint8Array[] = [];
     let first = 0;
     const flush = async () => {
       await this.store.transact((transaction) => {
-        for (const [i, part] of parts.entries()) transaction.set(partKey(name, first + i), part);
+        for (const [i, part] of parts.entries()) transaction.set(partKey(...name, first + i), part);
       });
       first += parts.length;
       parts = [];
@@ -54,7 +59,7 @@ export class BlobParts implements BlobBytes {
   ): Promise<Uint8Array<ArrayBuffer> | null> {
     const first = Math.floor(at / PART_BYTES);
     const end = Math.ceil((at + sizeBytes) / PART_BYTES);
-    const keys = Array.from({ length: end - first }, (_, i) => partKey(name, first + i));
+    const keys = Array.from({ length: end - first }, (_, i) => partKey(...name, first + i));
     const parts = (await this.store.getMany<Uint8Array[]>(keys)).map(({ value }) => value);
     const missing = parts.indexOf(null);
     const read = (missing < 0 ? parts : parts.slice(0, missing)) as Uint8Array[];
@@ -67,15 +72,15 @@ export class BlobParts implements BlobBytes {
     for (let n = 0; n < parts; n += PARTS_A_DELETION) {
       await this.store.transact((transaction) => {
         for (let i = n; i < Math.min(parts, n + PARTS_A_DELETION); i++) {
-          transaction.delete(partKey(name, i));
+          transaction.delete(partKey(...name, i));
         }
       });
     }
-    await this.store.transact((transaction) => transaction.delete(pendingKey(name)));
+    await this.store.transact((transaction) => transaction.delete(pendingKey(...name)));
   }
 
   onKeep(transaction: Transaction, name: BlobName): void {
-    transaction.delete(pendingKey(name));
+    transaction.delete(pendingKey(...name));
   }
 
   /** All of them each time: those that were kept are not among them. */
@@ -83,7 +88,9 @@ export class BlobParts implements BlobBytes {
     _sinceMs: number,
     isClosed: (name: BlobName) => boolean,
   ): AsyncGenerator<readonly FoundBytes[]> {
-    const pending = this.store.batches<PendingRow>({ prefix: [PENDING] }, { batchSize: BATCH });
+    const pending = this.store.batches<PendingRow>({ prefix: pendingKey.under() }, {
+      batchSize: BATCH,
+    });
     for await (const rows of pending) {
       const found = rows.map(({ key, value }) => ({
         name: key.slice(1) as string[],

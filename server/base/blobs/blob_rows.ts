@@ -1,16 +1,13 @@
 /** What the store knows of blobs, wherever their bytes lie. */
 import type { BlobName } from "./blob_name.ts";
+import { defineRow } from "../storage/rows/row_key.ts";
 
-/**
- * ["blob", ...name]: stands from the commit that keeps the blob until its bytes are gone. Whoever
- * deletes it counts the bytes out, so that they are counted out once.
- */
+/** Whoever deletes it counts the bytes out, so that they are counted out once. */
 export interface BlobRow {
   v: 1;
   sizeBytes: number;
 }
 
-/** ["blob-deletion", dueMs, ...name]: bytes that go then, unless the blob is kept by then. */
 export interface DeletionRow {
   v: 1;
   /** 0 where it is not known: a file's name does not tell. */
@@ -24,16 +21,21 @@ export interface DeletionRow {
   dropped?: true;
 }
 
-const BLOB = "blob";
-const DELETION = "blob-deletion";
-
-export const blobKey = (name: BlobName): Deno.KvKey => [BLOB, ...name];
+export const blobKey = defineRow<[...name: string[]]>(["blob"], Infinity, {
+  holds: "size of a blob (folders and a ULID); stands from the commit that keeps it",
+  expires: "until its bytes are gone, and are counted out",
+});
 export const blobNameOf = (key: Deno.KvKey): BlobName => key.slice(1) as string[];
 
-export const deletionKey = (
-  dueMs: number,
-  name: BlobName,
-): Deno.KvKey => [DELETION, dueMs, ...name];
+export const deletionKey = defineRow<[dueMs: number, ...name: string[]]>(
+  ["blob-deletion"],
+  Infinity,
+  {
+    holds: "bytes that go then, unless the blob is kept by then: dropped ones, and ones that " +
+      "were found without a record",
+    expires: "until they are gone",
+  },
+);
 
 /** Due time and blob of a row of the deletion index. */
 export function deletionOf(key: Deno.KvKey): { dueMs: number; name: BlobName } {

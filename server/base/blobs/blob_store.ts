@@ -117,20 +117,20 @@ export class BlobStore implements Blobs {
       );
     }
     const sizeBytes = sizeBytesOf(ref);
-    transaction.set(blobKey(ref.name), { v: 1, sizeBytes } satisfies BlobRow);
+    transaction.set(blobKey(...ref.name), { v: 1, sizeBytes } satisfies BlobRow);
     countStorage(transaction, owner, sizeBytes);
     bytes.onKeep?.(transaction, ref.name);
   }
 
   drop(transaction: Transaction, ref: BlobRef, isCounted = true): void {
-    if (!isCounted) transaction.delete(blobKey(ref.name));
+    if (!isCounted) transaction.delete(blobKey(...ref.name));
     const row: DeletionRow = {
       v: 1,
       sizeBytes: sizeBytesOf(ref),
       orphan: false,
       ...(isCounted ? { dropped: true } : {}),
     };
-    transaction.set(deletionKey(transaction.nowMs + DELETION_DELAY_MS, ref.name), row);
+    transaction.set(deletionKey(transaction.nowMs + DELETION_DELAY_MS, ...ref.name), row);
   }
 
   async discard(ref: BlobRef): Promise<void> {
@@ -139,7 +139,7 @@ export class BlobStore implements Blobs {
     if (recent.stateOf(ref.name) !== "written") return;
     recent.giveUp(ref.name);
     try {
-      const row = await store.get(blobKey(ref.name));
+      const row = await store.get(blobKey(...ref.name));
       if (row.value === null) await bytes.remove({ name: ref.name, sizeBytes: sizeBytesOf(ref) });
     } catch (failure) {
       this.#writeFailed(failure); // the sweep comes
@@ -188,7 +188,7 @@ export class BlobStore implements Blobs {
   async dropSome(folder: readonly string[]): Promise<boolean> {
     requireFolder(folder);
     const { store } = this.options;
-    const rows = await store.list<BlobRow>({ prefix: blobKey(folder) }, {
+    const rows = await store.list<BlobRow>({ prefix: blobKey.under(...folder) }, {
       limit: DROPS_A_COMMIT,
     });
     if (rows.length === 0) return false;
@@ -197,7 +197,7 @@ export class BlobStore implements Blobs {
       for (const { key, value: { sizeBytes } } of rows) {
         const row: DeletionRow = { v: 1, sizeBytes, orphan: false };
         transaction.delete(key);
-        transaction.set(deletionKey(dueMs, blobNameOf(key)), row);
+        transaction.set(deletionKey(dueMs, ...blobNameOf(key)), row);
       }
     });
     return rows.length === DROPS_A_COMMIT;

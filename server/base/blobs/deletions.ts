@@ -21,14 +21,15 @@ import { countOut, countSweep, ofFirstOwners } from "./stored_bytes.ts";
 export const DELETION_DELAY_MS = HOUR_MS;
 
 const ROWS_A_STEP = 50;
-const ROWS = { prefix: ["blob-deletion"] };
+const ROWS = { prefix: deletionKey.under() };
 
 /**
- * ["blob-deletion-sweep"]: written by every commit that counts bytes out. One that rests on rows which
- * were read before another such commit is made anew. Processes of former versions tell by the attempt
- * that it has changed.
+ * A commit that rests on rows which were read before another such commit is made anew. Processes of former
+ * versions tell by the attempt that it has changed.
  */
-const SWEEP = defineRecord<{ attempt: string }>(["blob-deletion-sweep"], 0)();
+const SWEEP = defineRecord<{ attempt: string }>(["blob-deletion-sweep"], 0, {
+  holds: "written by each commit that counts bytes out",
+})();
 
 export interface DeletionOptions {
   store: Store;
@@ -72,7 +73,7 @@ export class Deletions {
     await this.options.store.transact((transaction) => {
       for (const { name, sizeBytes } of found) {
         transaction.set(
-          deletionKey(dueMs, name),
+          deletionKey(dueMs, ...name),
           { v: 1, sizeBytes, orphan: true } satisfies DeletionRow,
         );
       }
@@ -91,13 +92,13 @@ export class Deletions {
 
   #due(limit: number): Promise<DueRow[]> {
     const { store } = this.options;
-    return store.list({ ...ROWS, end: ["blob-deletion", store.now() + 1] }, { limit });
+    return store.list({ ...ROWS, end: deletionKey.under(store.now() + 1) }, { limit });
   }
 
   /** Written by a clock that was ahead: nobody should wait for it to be right. */
   #tooFarAhead(limit: number): Promise<DueRow[]> {
     const { store } = this.options;
-    const start = ["blob-deletion", store.now() + DELETION_DELAY_MS + CLOCK_SKEW_MS + 1];
+    const start = deletionKey.under(store.now() + DELETION_DELAY_MS + CLOCK_SKEW_MS + 1);
     return store.list({ ...ROWS, start }, { limit });
   }
 
@@ -125,7 +126,7 @@ export class Deletions {
         for (const { key, name, countedBytes } of ended) {
           transaction.delete(key);
           if (countedBytes === 0) continue;
-          transaction.delete(blobKey(name));
+          transaction.delete(blobKey(...name));
           bytes.set(name[0]!, (bytes.get(name[0]!) ?? 0) + countedBytes);
         }
         for (const [owner, sum] of bytes) countOut(transaction, owner, sum);
@@ -156,7 +157,7 @@ export class Deletions {
     await store.transact((transaction) => {
       for (const { key, value } of rows) {
         transaction.delete(key);
-        transaction.set(deletionKey(dueMs, deletionOf(key).name), value);
+        transaction.set(deletionKey(dueMs, ...deletionOf(key).name), value);
       }
     });
   }
@@ -186,7 +187,7 @@ export class Deletions {
     const { name } = deletionOf(key);
     if (value.orphan && isRecent(name)) return null;
     try {
-      const { value: blob } = await store.get<BlobRow>(blobKey(name));
+      const { value: blob } = await store.get<BlobRow>(blobKey(...name));
       const isDropped = value.dropped === true;
       // Bytes that looked like nobody's an hour ago, while the clock was wrong, may be kept by now.
       if (isDropped || blob === null) await bytes.remove({ name, sizeBytes: value.sizeBytes });

@@ -100,7 +100,7 @@ export class Orphans {
   }
 
   async #withoutRow(found: readonly FoundBytes[]): Promise<FoundBytes[]> {
-    const rows = await this.options.store.getMany(found.map(({ name }) => blobKey(name)));
+    const rows = await this.options.store.getMany(found.map(({ name }) => blobKey(...name)));
     return found.filter((_, at) => rows[at]!.value === null);
   }
 }

@@ -5,7 +5,14 @@
 import type { Log } from "../log.ts";
 import type { Row } from "../storage/rows/rows.ts";
 import type { Store } from "../storage/rows/store.ts";
-import { blobNameOf, type BlobRow, deletionOf, type DeletionRow } from "./blob_rows.ts";
+import {
+  blobKey,
+  blobNameOf,
+  type BlobRow,
+  deletionKey,
+  deletionOf,
+  type DeletionRow,
+} from "./blob_rows.ts";
 import { type BlobName, nameText } from "./blob_name.ts";
 
 const ROWS_A_STEP = 100;
@@ -26,7 +33,7 @@ export async function reportMissingBytes(options: MissingBytesOptions): Promise<
   let example: string | null = null;
   let dropped: ReadonlySet<string> | undefined;
   for await (
-    const rows of store.batches<BlobRow>({ prefix: ["blob"] }, { batchSize: ROWS_A_STEP })
+    const rows of store.batches<BlobRow>({ prefix: blobKey.under() }, { batchSize: ROWS_A_STEP })
   ) {
     const odd: { key: Deno.KvKey; fault: Fault }[] = [];
     for (const row of rows) {
@@ -64,7 +71,7 @@ async function faultOf(
 
 /** Names of blobs that were dropped: their rows stand until the bytes are gone, and a moment longer. */
 async function droppedBlobs(store: Pick<Store, "list">): Promise<ReadonlySet<string>> {
-  const rows = await store.list<DeletionRow>({ prefix: ["blob-deletion"] }, {
+  const rows = await store.list<DeletionRow>({ prefix: deletionKey.under() }, {
     take: ({ value }) => value.dropped === true,
   });
   return new Set(rows.map(({ key }) => nameText(deletionOf(key).name)));

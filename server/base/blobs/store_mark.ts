@@ -8,6 +8,7 @@ import { randomId } from "../storage/rows/random_id.ts";
 import type { Store } from "../storage/rows/store.ts";
 import type { BlobName } from "./blob_name.ts";
 import { blobKey, blobNameOf } from "./blob_rows.ts";
+import { defineRow } from "../storage/rows/row_key.ts";
 
 /**
  * ["meta","blob-files"]: made by the first start, so that every copy of the store has it, and what the
@@ -23,7 +24,10 @@ interface MarkRow {
   stranger?: string;
 }
 
-const KEY: Deno.KvKey = ["meta", "blob-files"];
+const KEY = defineRow(["meta", "blob-files"], 0, {
+  holds: "the id that `mail/store` has beside the files of this store; another's, beside " +
+    "whose files it was started",
+})();
 const FILE = "store";
 /** Blobs of the store that are looked for among the files: one is enough, and most may be gone. */
 const BLOBS_LOOKED_FOR = 1_000;
@@ -73,7 +77,7 @@ export class StoreMark {
   }
 
   async #namesSome(hasFile: (name: BlobName) => Promise<boolean>): Promise<boolean> {
-    const rows = await this.store.list({ prefix: blobKey([]) }, { limit: BLOBS_LOOKED_FOR });
+    const rows = await this.store.list({ prefix: blobKey.under() }, { limit: BLOBS_LOOKED_FOR });
     for (const { key } of rows) if (await hasFile(blobNameOf(key))) return true;
     return false;
   }

@@ -16,6 +16,10 @@ export interface StorageRecord {
 const storageRecord = defineRecord<StorageRecord, [owner: string, what: "bytes"]>(
   ["mail-storage"],
   2,
+  {
+    holds: "bytes that an org has in the blob store until they are swept, and in stored " +
+      "answers; how often bytes of nobody's were swept",
+  },
 );
 
 /** ["mail-storage", owner, "bytes"] */

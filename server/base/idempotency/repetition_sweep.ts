@@ -10,7 +10,7 @@ import type { Leases } from "../storage/leases/leases.ts";
 import { recordName } from "../storage/commits/record_cache.ts";
 import { defineRecord, isRecordKey, type RecordKey } from "../storage/commits/record_key.ts";
 import type { Store } from "../storage/rows/store.ts";
-import { type RepetitionRow, type Use, useOf } from "./repetitions.ts";
+import { indexKey, type RepetitionRow, type Use, useOf } from "./repetitions.ts";
 
 /** A use whose end has come. */
 export interface EndedUse extends Pick<RepetitionRow, "livedMs" | "beside" | "held"> {
@@ -39,11 +39,11 @@ export interface RepetitionSweepServices {
   leases: Leases;
 }
 
-/**
- * ["repetition-sweep", kind]: written by each commit of a sweep, so that one that rests on rows read before
- * another sweep is made anew. Processes of former versions tell by the attempt that it has changed.
- */
-const sweepKey = defineRecord<{ attempt: string }, [kind: string]>(["repetition-sweep"], 1);
+/** Processes of former versions tell by the attempt that it has changed. */
+const sweepKey = defineRecord<{ attempt: string }, [kind: string]>(["repetition-sweep"], 1, {
+  holds: "written by each commit of a sweep: one that rests on rows read before another sweep " +
+    "is made anew",
+});
 
 const USES_A_STEP = 50;
 /** Checks of a commit besides those of its uses: the sweep, the writer slot, the journal. */
@@ -82,7 +82,7 @@ export class RepetitionSweep {
 
   async #ended(kind: RepetitionKind, limit: number): Promise<EndedUse[]> {
     const { store } = this.services;
-    const prefix = ["repetition", kind.name];
+    const prefix = indexKey.under(kind.name);
     const end = [...prefix, store.lived()];
     const rows = await store.list<RepetitionRow>({ prefix, end }, { limit });
     if (rows.length === 0) return await kind.former?.(limit) ?? [];

@@ -12,6 +12,7 @@ import type { Transaction } from "../storage/commits/job.ts";
 import type { RecordCache } from "../storage/commits/record_cache.ts";
 import { isRecordKey } from "../storage/commits/record_key.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/rows/store.ts";
+import { defineRow, type KeyPart } from "../storage/rows/row_key.ts";
 import { valueSizeBytes } from "../storage/rows/stored_size.ts";
 
 /** A time by both clocks; the transaction of a job is one. */
@@ -46,6 +47,17 @@ export interface RepetitionRow {
   /** What its kind has to know at its end. */
   held?: unknown;
 }
+
+export const indexKey = defineRow<[kind: string, endLivedMs: number, ...rest: KeyPart[]]>(
+  ["repetition"],
+  Infinity,
+  {
+    holds: "index of what tells repetitions apart, by what the store has to have lived at its " +
+      "end; `kind` and `rest` are the key of what it is of; what stands beside it, and " +
+      "what a stored mail answer takes",
+    expires: "until swept",
+  },
+);
 
 export interface RepetitionsOptions {
   /** The first part of the keys of these uses. */
@@ -104,12 +116,13 @@ export class Repetitions<U extends Use> {
     transaction.set(this.endKey(key, end), { v: 1, ...end } satisfies RepetitionRow);
   }
 
-  /**
-   * The key of a use's row in the index: ["repetition", kind, when nothing rests on it by what the store
-   * has lived, ...the rest of its key]. Who deletes the use before its end deletes that row.
-   */
+  /** The key of a use's row in the index. Who deletes the use before its end deletes that row. */
   endKey([, ...rest]: Deno.KvKey, { livedMs = 0 }: Lived): Deno.KvKey {
-    return ["repetition", this.name, livedMs + this.lifeMs + EXPIRY_MARGIN_MS, ...rest];
+    return indexKey(
+      this.name,
+      livedMs + this.lifeMs + EXPIRY_MARGIN_MS,
+      ...rest as KeyPart[],
+    );
   }
 
   /** What lies in a row beside a use, so that memory does not keep it. @throws RelayError `unavailable` */

@@ -1,6 +1,6 @@
 /** Lists what the outgoing queue gave up, for the operator. */
 import type { Store } from "../storage/rows/store.ts";
-import type { DeadLetter } from "./outgoing_row.ts";
+import { deadKey, type DeadLetter } from "./outgoing_row.ts";
 
 const COUNTED = 1_000;
 
@@ -9,7 +9,7 @@ export async function listDeadLetters(
   store: Pick<Store, "list">,
   limit: number,
 ): Promise<DeadLetter[]> {
-  const rows = await store.list<DeadLetter>({ prefix: ["outgoing-dead"] }, {
+  const rows = await store.list<DeadLetter>({ prefix: deadKey.under() }, {
     limit,
     reverse: true,
   });

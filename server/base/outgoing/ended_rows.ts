@@ -1,6 +1,6 @@
 /** Finds rows whose time is over, by the index of ends alone. */
 import type { Store } from "../storage/rows/store.ts";
-import { END_PREFIX, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
+import { endKey, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
 
 /** Rows found at one time. */
 const AT_ONCE = 100;
@@ -15,7 +15,7 @@ export async function findEnded(
   nowMs: number,
   isOurs: (id: string) => boolean,
 ): Promise<{ rows: { id: string; row: OutgoingRow }[]; hasMore: boolean }> {
-  const selector = { prefix: [END_PREFIX], end: [END_PREFIX, nowMs + 1] };
+  const selector = { prefix: endKey.under(), end: endKey.under(nowMs + 1) };
   const entries = await store.list(selector, {
     limit: AT_ONCE,
     take: ({ key }) => !isOurs(key[2] as string),
@@ -33,10 +33,10 @@ export async function findEnded(
 }
 
 /** Removes an index row of an end unless its row ends then: a former version has changed the row. */
-async function dropStaleEnd(store: Pick<Store, "transact">, endKey: Deno.KvKey): Promise<void> {
-  const id = endKey.at(-1) as string;
+async function dropStaleEnd(store: Pick<Store, "transact">, key: Deno.KvKey): Promise<void> {
+  const id = key.at(-1) as string;
   await store.transact(async (transaction) => {
     const { value } = await transaction.get<OutgoingRow>(outgoingKey(id));
-    if (value?.endsAtMs !== endKey[1]) transaction.delete(endKey);
+    if (value?.endsAtMs !== key[1]) transaction.delete(key);
   });
 }

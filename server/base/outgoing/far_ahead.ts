@@ -9,7 +9,7 @@ import { CLOCK_SKEW_MS } from "../time/clock_skew.ts";
 import type { HeldRowServices } from "./held_row.ts";
 import { type Freed, makeDueNow } from "./make_due_now.ts";
 import type { OutgoingHandler } from "./outgoing_handler.ts";
-import { LANE_PREFIX, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
+import { laneKey, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
 
 /** Reads of the index at one look, and rows of each: one for each destination, or for some together. */
 const READS = 10;
@@ -36,7 +36,7 @@ export class FarAhead {
     for (let reads = 0; reads < READS; reads++) {
       const soonMs = now() + CLOCK_SKEW_MS;
       const latestOf = (kind: string) => handlerOf(kind) === undefined ? Infinity : soonMs;
-      const prefix = [LANE_PREFIX];
+      const prefix = laneKey.under();
       const selector = this.#start === null ? { prefix } : { prefix, start: this.#start };
       const rows = await store.list(selector, { limit: AT_ONCE });
       const late = rows.filter(({ key }) => dueMsOf(key) > latestOf(kindOf(key)));

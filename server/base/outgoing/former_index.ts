@@ -5,7 +5,7 @@
 import type { Row } from "../storage/rows/rows.ts";
 import type { Store } from "../storage/rows/store.ts";
 import {
-  FORMER_PREFIX,
+  formerDueKey,
   type FormerDueRow,
   INDEX_ROW,
   indexKeyOf,
@@ -20,7 +20,7 @@ const AT_ONCE = 9;
 
 /** Moves what the former index holds. @param moved called for each row, with its new index key */
 export async function moveFormerIndex(store: Store, moved: Moved): Promise<void> {
-  const prefix = [FORMER_PREFIX];
+  const prefix = formerDueKey.under();
   let selector: Deno.KvListSelector = { prefix };
   for (;;) {
     const entries: Row<FormerDueRow>[] = await store.list(selector, { limit: AT_ONCE });

@@ -2,7 +2,7 @@
  * The due rows of one kind for one destination: the first ones in memory, the rest in the store.
  */
 import type { Store } from "../storage/rows/store.ts";
-import { LANE_PREFIX } from "./outgoing_row.ts";
+import { laneKey } from "./outgoing_row.ts";
 import { CircuitBreaker } from "./circuit_breaker.ts";
 import type { Parties } from "./shares.ts";
 
@@ -74,7 +74,7 @@ export class Lane {
     try {
       const found: DueEntry[] = [];
       let nextDueMs = Infinity;
-      const prefix = [LANE_PREFIX, this.kind, this.destination];
+      const prefix = laneKey.under(this.kind, this.destination);
       const batchSize = Math.min(500, limit + this.running + 1);
       reading: for await (const rows of store.batches({ prefix }, { batchSize })) {
         for (const { key } of rows) {

@@ -3,7 +3,7 @@ import type { Row } from "../storage/rows/rows.ts";
 import type { Store } from "../storage/rows/store.ts";
 import { Lane } from "./lane.ts";
 import type { OutgoingHandler } from "./outgoing_handler.ts";
-import { LANE_PREFIX } from "./outgoing_row.ts";
+import { laneKey } from "./outgoing_row.ts";
 import { CircuitBreaker } from "./circuit_breaker.ts";
 import { type RunningAttempt, Shares } from "./shares.ts";
 
@@ -166,7 +166,7 @@ export class Lanes {
    */
   async discover(store: Pick<Store, "list">): Promise<void> {
     for (const kind of this.#kinds.keys()) {
-      const prefix = [LANE_PREFIX, kind];
+      const prefix = laneKey.under(kind);
       let selector: Deno.KvListSelector = { prefix };
       for (;;) {
         const rows: Row<unknown>[] = await store.list(selector, { limit: DISCOVERED });

@@ -6,7 +6,7 @@ import { latestEndMs, leaseRuns, type LeaseTiming } from "../storage/leases/leas
 import type { Row } from "../storage/rows/rows.ts";
 import { type Freed, makeDueNow } from "./make_due_now.ts";
 import type { HeldRowServices } from "./held_row.ts";
-import { LEASED_PREFIX, type OutgoingRow } from "./outgoing_row.ts";
+import { leasedKey, type OutgoingRow } from "./outgoing_row.ts";
 
 /** Rows put back at one time. */
 const AT_ONCE = 100;
@@ -16,7 +16,7 @@ const AT_ONCE = 100;
  * clock is often set right while a relay starts, which is no reason for the start to fail.
  */
 export async function freeAllLeases(services: HeldRowServices, freed: Freed): Promise<void> {
-  const prefix = [LEASED_PREFIX];
+  const prefix = leasedKey.under();
   let selector: Deno.KvListSelector = { prefix };
   for (;;) {
     const rows: Row<unknown>[] = await services.store.list(selector, { limit: AT_ONCE });
@@ -49,7 +49,7 @@ export async function freeLeasesThatAreOver(
   const nowMs = now();
   const list = (selector: Deno.KvListSelector): Promise<Row<unknown>[]> =>
     store.list(selector, { limit: AT_ONCE, take: ({ key }) => !isOurs(key[2] as string) });
-  const prefix = [LEASED_PREFIX];
+  const prefix = leasedKey.under();
   const rows = await list({ prefix });
   const untilMs = ({ key }: Row<unknown>) => key[1] as number;
   const over = rows.filter((row) => untilMs(row) <= nowMs);

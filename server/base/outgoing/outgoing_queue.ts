@@ -29,12 +29,7 @@ import { Lanes } from "./lanes.ts";
 import { freeAllLeases, freeLeasesThatAreOver, isLeaseOver } from "./leased_rows.ts";
 import { makeDueNow } from "./make_due_now.ts";
 import { LeaseLost, type OutgoingHandler } from "./outgoing_handler.ts";
-import {
-  LEASED_PREFIX,
-  type OutgoingRow,
-  QUEUED_TOPIC,
-  type QueuedOutgoing,
-} from "./outgoing_row.ts";
+import { leasedKey, type OutgoingRow, QUEUED_TOPIC, type QueuedOutgoing } from "./outgoing_row.ts";
 import { findEnded } from "./ended_rows.ts";
 
 export const LEASE_MS = 60_000;
@@ -146,7 +141,7 @@ export class OutgoingQueue {
    */
   async held(): Promise<ReadonlySet<string>> {
     if (this.#store.exclusive) return new Set(this.#attempts.keys());
-    const rows = await this.#store.list({ prefix: [LEASED_PREFIX] }, { limit: MOST_HELD });
+    const rows = await this.#store.list({ prefix: leasedKey.under() }, { limit: MOST_HELD });
     return new Set(rows.map(({ key }) => key.at(-1) as string));
   }
 

@@ -6,8 +6,8 @@
 import { defineRecord } from "../storage/commits/record_key.ts";
 import type { Transaction } from "../storage/commits/group_commit.ts";
 import { DAY_MS } from "../time/time_units.ts";
+import { defineRow } from "../storage/rows/row_key.ts";
 
-/** ["outgoing", id] */
 export interface OutgoingRow<P = unknown> {
   v: 1;
   /** Which handler delivers it. */
@@ -43,24 +43,18 @@ export interface OutgoingRow<P = unknown> {
   lastReason: string | null;
 }
 
-/**
- * ["outgoing-lane", kind, destination, dueMs, id], ["outgoing-leased", untilMs, id] and
- * ["outgoing-end", endsAtMs, id]
- */
+/** Of laneKey, leasedKey and endKey. */
 export interface OutgoingIndexRow {
   v: 1;
 }
 
-/**
- * ["outgoing-due", dueMs, id]: the one index of former versions, for rows with and without a lease.
- */
 export interface FormerDueRow {
   v: 1;
   kind: string;
   leased: boolean;
 }
 
-/** ["outgoing-dead", diedAtMs, id]: was given up, and is kept for the operator to see. */
+/** Was given up, and is kept for the operator to see. */
 export interface DeadLetter<P = unknown> {
   v: 1;
   kind: string;
@@ -72,24 +66,32 @@ export interface DeadLetter<P = unknown> {
   reason: string;
 }
 
-export const LANE_PREFIX = "outgoing-lane";
-export const LEASED_PREFIX = "outgoing-leased";
-export const END_PREFIX = "outgoing-end";
-export const FORMER_PREFIX = "outgoing-due";
-
-export const outgoingKey = defineRecord<OutgoingRow, [id: string]>(["outgoing"], 1);
-export const laneKey = (
-  kind: string,
-  destination: string,
-  dueMs: number,
-  id: string,
-): Deno.KvKey => [LANE_PREFIX, kind, destination, dueMs, id];
-export const leasedKey = (untilMs: number, id: string): Deno.KvKey => [LEASED_PREFIX, untilMs, id];
-export const endKey = (endsAtMs: number, id: string): Deno.KvKey => [END_PREFIX, endsAtMs, id];
-export const deadKey = (
-  diedAtMs: number,
-  id: string,
-): Deno.KvKey => ["outgoing-dead", diedAtMs, id];
+export const outgoingKey = defineRecord<OutgoingRow, [id: string]>(["outgoing"], 1, {
+  holds: "something to deliver: kind, destination, payload, due time, lease, attempts, phase, " +
+    "what the store had lived when it was queued",
+});
+export const laneKey = defineRow<[kind: string, destination: string, dueMs: number, id: string]>(
+  ["outgoing-lane"],
+  4,
+  {
+    holds: "index of those that nobody holds, by due time for each destination; of mail an org " +
+      "and a tag of the recipient's domain",
+  },
+);
+export const leasedKey = defineRow<[untilMs: number, id: string]>(["outgoing-leased"], 2, {
+  holds: "index of those that a process holds, by the end of its lease",
+});
+export const endKey = defineRow<[endsAtMs: number, id: string]>(["outgoing-end"], 2, {
+  holds: "index of those that are given up at a time, whatever their destination",
+});
+export const formerDueKey = defineRow<[dueMs: number, id: string]>(["outgoing-due"], 2, {
+  holds: "the one index of former versions, with and without a lease",
+  expires: "moved at the start",
+});
+export const deadKey = defineRow<[diedAtMs: number, id: string]>(["outgoing-dead"], 2, {
+  holds: "what was given up, and why",
+  expires: "30 d",
+});
 
 export const INDEX_ROW: OutgoingIndexRow = { v: 1 };
 

@@ -1,6 +1,6 @@
 /** Counts what the outgoing queue holds, for the operator; reads keys, and no payload. */
 import type { Store } from "../storage/rows/store.ts";
-import { type DeadLetter, LANE_PREFIX, LEASED_PREFIX } from "./outgoing_row.ts";
+import { type DeadLetter, laneKey, leasedKey } from "./outgoing_row.ts";
 import { listDeadLetters } from "./dead_letters.ts";
 
 export interface QueueCounts {
@@ -16,8 +16,8 @@ const GIVEN_UP = 10;
 
 export async function countQueue(store: Pick<Store, "list">): Promise<QueueCounts> {
   const [lanes, leased, dead] = await Promise.all([
-    keysBelow(store, [LANE_PREFIX]),
-    keysBelow(store, [LEASED_PREFIX]),
+    keysBelow(store, laneKey.under()),
+    keysBelow(store, leasedKey.under()),
     listDeadLetters(store, GIVEN_UP),
   ]);
   const byKind = new Map<string, { kind: string; waiting: number; firstDueMs: number | null }>();

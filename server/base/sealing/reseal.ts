@@ -15,7 +15,7 @@ import {
 
 /** A kind of sealed rows: [prefix, id]. */
 export interface SealedRows {
-  prefix: string;
+  prefix: Deno.KvKey;
   /** What the secret of a row is bound to. */
   boundTo(key: Deno.KvKey): Promise<Uint8Array>;
 }
@@ -74,7 +74,7 @@ async function resealKind(
   const { store, ring, stopped } = options;
   let sealed = 0;
   let failed = 0;
-  const pages = store.batches<SealedRow>({ prefix: [kind.prefix] }, { batchSize: ROWS_A_PAGE });
+  const pages = store.batches<SealedRow>({ prefix: kind.prefix }, { batchSize: ROWS_A_PAGE });
   for await (const page of pages) {
     if (stopped.aborted) break;
     const due = page.filter(({ value }) => value.keyId !== ring.primaryId && ring.has(value.keyId));

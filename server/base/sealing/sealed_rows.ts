@@ -2,6 +2,7 @@
 import type { Transaction } from "../storage/commits/group_commit.ts";
 import type { Rows } from "../storage/rows/rows.ts";
 import type { SealedSecret } from "./key_ring.ts";
+import { defineRow } from "../storage/rows/row_key.ts";
 
 /** A row that is one sealed secret; a record, since resealing and erasing race. */
 export interface SealedRow extends SealedSecret {
@@ -10,13 +11,14 @@ export interface SealedRow extends SealedSecret {
   attempt?: string;
 }
 
-/** ["custody-key", keyId]: stands while a row may name this custody key. */
 export interface KeyMark {
   v: 1;
   /** When a secret was last sealed under the key, unix ms. */
   sealedAtMs: number;
 }
-export const keyMarkKey = (keyId: string): Deno.KvKey => ["custody-key", keyId];
+export const keyMarkKey = defineRow<[keyId: string]>(["custody-key"], 1, {
+  holds: "stands while a row may name this custody key",
+});
 
 /** Marks a key, in the commit that stores what was sealed under it. */
 export function stageKeyMark(transaction: Transaction, keyId: string): void {
@@ -25,6 +27,6 @@ export function stageKeyMark(transaction: Transaction, keyId: string): void {
 
 /** Ids of the custody keys that rows of the store may name. */
 export async function listMarkedKeys(store: Rows): Promise<string[]> {
-  const marks = await store.list({ prefix: ["custody-key"] });
+  const marks = await store.list({ prefix: keyMarkKey.under() });
   return marks.map(({ key }) => key[1] as string);
 }

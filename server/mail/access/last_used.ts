@@ -5,6 +5,7 @@
 import type { Store } from "../../base/storage/rows/store.ts";
 import { BoundedMap } from "../../base/bounds/bounded_map.ts";
 import { keysKey, type KeysRecord } from "../records/key_record.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 /** A row has two checks at most: that its key stands, and that nobody wrote a later time. */
 const CHECKS_A_ROW = 2;
@@ -16,12 +17,9 @@ interface Use {
   atMs: number;
 }
 
-/** ["mail-key-used", orgId, keyId] -> unix ms */
-export const usedKey = (orgId: string, keyId: string): Deno.KvKey => [
-  "mail-key-used",
-  orgId,
-  keyId,
-];
+export const usedKey = defineRow<[orgId: string, keyId: string]>(["mail-key-used"], 2, {
+  holds: "when a key was last used, in unix ms, at most a minute late",
+});
 
 export class LastUsed {
   readonly #latest = new BoundedMap<string, number>(REMEMBERED);

@@ -15,12 +15,15 @@ const SECRET_BYTES = 32;
 const KEY_BYTES = 32;
 const BOUND_TO = new TextEncoder().encode("relay mail secret");
 
-/** ["mail-secret", 0] */
-const secretKey = defineRecord<SealedRow, [n: 0]>(["mail-secret"], 1)(0);
+const secretsKey = defineRecord<SealedRow, [n: 0]>(["mail-secret"], 1, {
+  holds: "32 bytes sealed under a custody key; of them come the keys of cursors, links and " +
+    "bounce addresses",
+});
+const secretKey = secretsKey(0);
 
 /** The row of the secret, for resealing it. */
 export const SEALED_MAIL_SECRET: SealedRows = {
-  prefix: "mail-secret",
+  prefix: secretsKey.under(),
   boundTo: () => Promise.resolve(BOUND_TO),
 };
 

@@ -2,6 +2,7 @@
 import type { RecordKey } from "../../base/storage/commits/record_key.ts";
 import type { MailboxKind } from "../../base/waiting/mailbox_kind.ts";
 import type { MailboxRecord } from "../records/mailbox_record.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 /** What a committed change of a mailbox hands on. */
 export class MailboxChanged<T> {
@@ -13,8 +14,12 @@ export class MailboxChanged<T> {
   ) {}
 }
 
+const wakeKey = defineRow<[n: number]>(["mail-wake"], 1, {
+  holds: 'as `["wake", n]`, of mail inboxes',
+});
+
 export const MAIL_INBOXES: MailboxKind<MailboxRecord, string> = {
-  marks: ["mail-wake"],
+  marks: wakeKey.under(),
   headOf: ({ headId }) => headId ?? "",
   changedBy: (result) =>
     result instanceof MailboxChanged && result.isRaised ? [result.mailbox] : [],

@@ -24,7 +24,11 @@ export interface WrittenBlobsServices {
 }
 
 /** ["mail-written", orgId, "bytes"]: what requests of an org wrote within the hour. */
-const writtenKey = defineRecord<WindowRecord, [orgId: string, what: "bytes"]>(["mail-written"], 2);
+const writtenKey = defineRecord<WindowRecord, [orgId: string, what: "bytes"]>(
+  ["mail-written"],
+  2,
+  { holds: "sliding window of bytes that requests of an org wrote", expires: "1 h" },
+);
 
 /** A file takes a block of its disk at least. */
 const LEAST_BYTES = 4 * 1024;

@@ -14,7 +14,7 @@ import { partiesByDomain } from "../../base/outgoing/recipient_domain.ts";
 import { unwanted } from "../../base/outgoing/unwanted.ts";
 import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
 import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
-import type { DraftRow } from "../records/draft_record.ts";
+import { draftKey, type DraftRow } from "../records/draft_record.ts";
 import { keysKey, type KeysRecord } from "../records/key_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import type { MailSecret } from "../access/mail_secret.ts";
@@ -90,7 +90,7 @@ async function readTold(
     const row = await drafts.read({ orgId, inboxId: draft.inboxId, id: draft.id });
     return isTold(row) ? { org, email, rows: [row!], more: 0 } : null;
   }
-  const all = await store.list<DraftRow>({ prefix: ["mail-draft", orgId] }, {
+  const all = await store.list<DraftRow>({ prefix: draftKey.under(orgId) }, {
     limit: LOOKED_AT,
     batchSize: 50,
     take: ({ value }) => isTold(value),

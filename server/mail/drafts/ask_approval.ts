@@ -40,7 +40,10 @@ interface ApprovalRecord {
   /** Row of the outgoing queue of the last summary; null before the first. */
   summaryId: string | null;
 }
-const approvalKey = defineRecord<ApprovalRecord, [orgId: string]>(["mail-approval"], 1);
+const approvalKey = defineRecord<ApprovalRecord, [orgId: string]>(["mail-approval"], 1, {
+  holds: "mails that asked for approvals within the hour, and the last summary",
+  expires: "5 d",
+});
 
 /**
  * Queues the mail where nobody was asked yet for the draft as it is now.

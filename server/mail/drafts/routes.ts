@@ -137,7 +137,7 @@ const listMailDrafts = keyRoute({
     const inbox = await inboxes.find(request, params["id"]!);
     const page = await pages.read(c, { org: org.id, key_inbox: key.inboxId, inbox: inbox.id });
     const after = page.after === null ? null : page.after[0] as string;
-    const prefix = draftKey(org.id, inbox.id, "").slice(0, -1);
+    const prefix = draftKey.under(org.id, inbox.id);
     const rows = await store.list<DraftRow>(rangeBehind(prefix, after, true), {
       limit: page.limit + 1,
       batchSize: BATCH,

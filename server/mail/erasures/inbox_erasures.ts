@@ -67,7 +67,7 @@ export class InboxErasures {
   }
 
   async #pending(): Promise<DeletedInbox[]> {
-    const rows = await this.options.store.list({ prefix: ["mail-inbox-erasure"] });
+    const rows = await this.options.store.list({ prefix: inboxErasureKey.under() });
     return rows.map(({ key }) => ({ orgId: key[1] as string, inboxId: key[2] as string }));
   }
 

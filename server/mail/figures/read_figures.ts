@@ -1,7 +1,7 @@
 /** Reads what an org has counted. */
 import type { Rows } from "../../base/storage/rows/rows.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
-import { dayOf, type FiguresRecord } from "../records/figures_record.ts";
+import { dayOf, figuresKey, type FiguresRecord } from "../records/figures_record.ts";
 import type { HourCounts } from "./periods.ts";
 
 /** The hours of an org's days from the one of startMs to the one before endMs, as the store has them. */
@@ -11,8 +11,10 @@ export async function readFigures(
   startMs: number,
   endMs: number,
 ): Promise<HourCounts[]> {
-  const prefix = ["mail-figures", orgId];
-  const selector = { start: [...prefix, dayOf(startMs)], end: [...prefix, endMs] };
+  const selector = {
+    start: figuresKey.under(orgId, dayOf(startMs)),
+    end: figuresKey.under(orgId, endMs),
+  };
   const days = await store.list<FiguresRecord>(selector);
   return days.flatMap(({ key, value: { hours } }) =>
     Object.entries(hours).map(([hour, counts]) => ({

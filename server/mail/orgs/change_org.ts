@@ -7,15 +7,17 @@ import { keysKey } from "../records/key_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { emailOrgKey } from "../records/verified_email.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
-/** ["mail-erasure", orgId]: stands while something is left of an org that is gone. */
 export interface ErasureRow {
   v: 1;
   sinceMs: number;
   /** Hashes of the keys that it had; the sweep has yet to erase their rows. */
   keyHashes: readonly string[];
 }
-export const erasureKey = (orgId: string): Deno.KvKey => ["mail-erasure", orgId];
+export const erasureKey = defineRow<[orgId: string]>(["mail-erasure"], 1, {
+  holds: "stands while something is left of an org that is gone; hashes of its keys",
+});
 
 /** Hides an org and kills its keys, deleted or purged; a sweep erases the rest. */
 export function stageErasure(transaction: Transaction, org: OrgRecord): OrgRecord {

@@ -66,7 +66,7 @@ export class Erasures {
   }
 
   async #pending(): Promise<string[]> {
-    const rows = await this.options.store.list({ prefix: ["mail-erasure"] });
+    const rows = await this.options.store.list({ prefix: erasureKey.under() });
     return rows.map(({ key }) => key[1] as string);
   }
 
@@ -74,7 +74,7 @@ export class Erasures {
     const { store, limits } = this.options;
     // A trial that ended before then is to be purged by now.
     const end = store.now() - (purgeAtMs(0, limits)) + 1;
-    const selector = { prefix: ["mail-trial"], end: ["mail-trial", end] };
+    const selector = { prefix: trialKey.under(), end: trialKey.under(end) };
     for (const { key } of await store.list(selector, { limit: TRIALS_A_LOOK })) {
       await this.#purgeTrial(key[1] as number, key[2] as string);
     }

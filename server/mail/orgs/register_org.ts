@@ -1,6 +1,6 @@
 /** Self-registration: org, first key, number and the address window are one commit (specification, 4.7). */
 import { rateLimited, RelayError } from "../../base/errors.ts";
-import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
+import { defineWindow, stageWindow } from "../../base/storage/commits/window_record.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 import { addKey } from "../access/put_keys.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
@@ -17,6 +17,11 @@ import {
   trialKey,
 } from "../records/org_record.ts";
 import type { RegistrationRequest } from "./registration_request.ts";
+
+const registerWindow = defineWindow<[addressHash: string]>("mail-register", {
+  holds: "registrations for mail of a client address",
+  expires: "1 h",
+});
 
 /** A signature is remembered so much longer than its timestamp can pass (docs/adr/0056). */
 const REPLAY_MARGIN_MS = 60_000;
@@ -47,7 +52,7 @@ export async function registerOrg(
     const rule = { limit, windowMs: HOUR_MS };
     stageWindow(
       transaction,
-      windowKey("mail-register", addressHash),
+      registerWindow(addressHash),
       rule,
       (retryAfterMs) =>
         rateLimited(

@@ -6,13 +6,18 @@ import type { Transaction } from "../../base/storage/commits/job.ts";
 import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
 import type { RecordKey } from "../../base/storage/commits/record_key.ts";
 import {
+  defineWindow,
   stageWindow,
-  windowKey,
   type WindowRecord,
 } from "../../base/storage/commits/window_record.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 import type { RefusalWindows } from "./refusal_windows.ts";
 import { Refused } from "./refused.ts";
+
+const clientWindow = defineWindow<[addressHash: string]>("mail-client", {
+  holds: "messages of a sending mail server",
+  expires: "1 h",
+});
 
 export interface ClientRateServices {
   records: Pick<RecordCache, "read">;
@@ -38,9 +43,7 @@ export class ClientRate {
   /** @param clientIp null where nobody says who the client was: then nothing is counted */
   constructor(private readonly services: ClientRateServices, clientIp: string | null) {
     const address = clientIp === null ? undefined : countedAddress(clientIp);
-    this.#key = address === undefined
-      ? null
-      : windowKey("mail-client", services.clients.hash(address));
+    this.#key = address === undefined ? null : clientWindow(services.clients.hash(address));
     this.#name = `client ${address}`;
   }
 

@@ -13,8 +13,8 @@ import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
 import { defineRecord } from "../../base/storage/commits/record_key.ts";
 import type { Store } from "../../base/storage/rows/store.ts";
 import {
+  defineWindow,
   stageWindow,
-  windowKey,
   type WindowRecord,
 } from "../../base/storage/commits/window_record.ts";
 import { DAY_MS, HOUR_MS } from "../../base/time/time_units.ts";
@@ -40,8 +40,14 @@ export interface OperatorMailServices {
 export const OPERATOR_MAILS = new Repetitions<Mark>({ name: "mail-operator", lifeMs: DAY_MS });
 
 /** ["mail-operator", hash]: such a mail was passed on; written with the row that does it. */
-const passedKey = defineRecord<Mark, [hash: string]>([OPERATOR_MAILS.name], 1);
-const RATE_KEY = windowKey("mail-operator", 0);
+const passedKey = defineRecord<Mark, [hash: string]>(["mail-operator"], 1, {
+  holds: "such a mail to postmaster@ or abuse@ was passed on; written with the row that does it",
+  expires: "24 h, then swept",
+});
+const RATE_KEY = defineWindow<[who: 0]>("mail-operator", {
+  holds: "mails that were passed on to the operator",
+  expires: "1 h",
+})(0);
 const RATE = { limit: 20, windowMs: HOUR_MS };
 const FOLDER = ["operator"];
 

@@ -38,7 +38,11 @@ export const GATEWAY_ANSWERS = new Repetitions<AnswerRecord>({
 });
 
 /** ["mail-gateway", SHA-256 of the webhook-id] */
-const answerKey = defineRecord<AnswerRecord, [hash: string]>([GATEWAY_ANSWERS.name], 1);
+const answerKey = defineRecord<AnswerRecord, [hash: string]>(["mail-gateway"], 1, {
+  holds: 'what a gateway was answered under a webhook-id; its body in a row under `"body", ' +
+    "attempt` after it",
+  expires: "10 min, then swept",
+});
 
 export type WebhookKey = RecordKey<AnswerRecord>;
 

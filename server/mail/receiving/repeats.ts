@@ -7,26 +7,25 @@ import type { Store } from "../../base/storage/rows/store.ts";
 import { DAY_MS } from "../../base/time/time_units.ts";
 import type { NewMessage } from "../mailbox/messages/stage_message.ts";
 import type { ReceivedMail } from "./received_mail.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 export const REPEATED_MAILS = new Repetitions<Mark>({ name: "mail-repeat", lifeMs: DAY_MS });
 
 type InboxRef = Pick<NewMessage, "orgId" | "inboxId">;
 
-/** ["mail-repeat", orgId, inboxId, hash]: a row, since each mail has one, and the record of its mailbox guards it. */
-const repeatRowKey = ({ orgId, inboxId }: InboxRef, hash: string): Deno.KvKey => [
-  REPEATED_MAILS.name,
-  orgId,
-  inboxId,
-  hash,
-];
+/** A row, since each mail has one, and the record of its mailbox guards it. */
+const repeatRowKey = defineRow<[orgId: string, inboxId: string, hash: string]>(["mail-repeat"], 3, {
+  holds: "when these bytes from this sender were stored: a repetition is not stored again",
+  expires: "24 h, then swept",
+});
 
 /** When such a message was stored within a day; null where none was. */
 export async function findRepeat(
   store: Pick<Store, "get" | "now" | "lived">,
-  inbox: InboxRef,
+  { orgId, inboxId }: InboxRef,
   hash: string,
 ): Promise<Mark | null> {
-  const { value } = await store.get<Mark>(repeatRowKey(inbox, hash));
+  const { value } = await store.get<Mark>(repeatRowKey(orgId, inboxId, hash));
   return REPEATED_MAILS.standing(value, momentOf(store));
 }
 
@@ -36,11 +35,11 @@ export async function findRepeat(
  */
 export function stageRepeat(
   transaction: Transaction,
-  inbox: InboxRef,
+  { orgId, inboxId }: InboxRef,
   hash: string,
   former: Mark | null = null,
 ): void {
-  const key = repeatRowKey(inbox, hash);
+  const key = repeatRowKey(orgId, inboxId, hash);
   if (former !== null) transaction.delete(REPEATED_MAILS.endKey(key, former));
   const { nowMs: atMs, livedMs } = transaction;
   REPEATED_MAILS.put(transaction, key, { v: 1, atMs, livedMs });

@@ -3,6 +3,7 @@ import type { BlobRef } from "../../base/blobs/blobs.ts";
 import type { ExtraHeader } from "./message_content.ts";
 import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import type { StoredAnswer } from "./stored_answer.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 export interface DraftAttachment {
   /** `att_` and a number that no other attachment of the draft has had. */
@@ -78,23 +79,25 @@ export interface DraftTexts {
   headers: readonly ExtraHeader[];
 }
 
-/** ["mail-draft", orgId, inboxId, draftId] */
-export const draftKey = (orgId: string, inboxId: string, draftId: string): Deno.KvKey => [
-  "mail-draft",
-  orgId,
-  inboxId,
-  draftId,
-];
+export const draftKey = defineRow<[orgId: string, inboxId: string, draftId: string]>(
+  ["mail-draft"],
+  3,
+  {
+    holds: "a draft, at most 48 KiB; its texts and its attachments are two blobs",
+    expires: "until sent or discarded",
+  },
+);
 
-/** ["mail-draft-client-id", orgId, inboxId, client_id]: {draftId} */
-export const draftClientIdKey = (
-  orgId: string,
-  inboxId: string,
-  clientId: string,
-): Deno.KvKey => ["mail-draft-client-id", orgId, inboxId, clientId];
+export const draftClientIdKey = defineRow<[orgId: string, inboxId: string, clientId: string]>(
+  ["mail-draft-client-id"],
+  3,
+  { holds: "the draft that was made under a client_id", expires: "with its draft" },
+);
 
-/** ["mail-draft-owner", draftId]: whose a draft is, for the page that its id alone leads to. */
-export const draftOwnerKey = (draftId: string): Deno.KvKey => ["mail-draft-owner", draftId];
+export const draftOwnerKey = defineRow<[draftId: string]>(["mail-draft-owner"], 1, {
+  holds: "org and inbox of a draft, for the page that its id alone leads to",
+  expires: "with its draft",
+});
 
 export interface DraftOwnerRow {
   v: 1;

@@ -49,9 +49,10 @@ export interface FiguresRecord {
 export const KEPT_DAYS = 91;
 
 /** ["mail-figures", orgId, dayMs]: dayMs is the beginning of a UTC day. */
-const figuresKey = defineRecord<FiguresRecord, [orgId: string, dayMs: number]>(
+export const figuresKey = defineRecord<FiguresRecord, [orgId: string, dayMs: number]>(
   ["mail-figures"],
   2,
+  { holds: "what an org counted on a UTC day, by the hour", expires: "91 d" },
 );
 
 export function dayOf(atMs: number): number {

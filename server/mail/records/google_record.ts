@@ -9,7 +9,10 @@ export interface GoogleRecord {
   v: 1;
   orgId: string;
 }
-export const googleKey = defineRecord<GoogleRecord, [sub: string]>(["mail-google"], 1);
+export const googleKey = defineRecord<GoogleRecord, [sub: string]>(["mail-google"], 1, {
+  holds: "the org of a Google account; the org has the last word",
+  expires: "until unlinked or erased",
+});
 
 /** The org that an identity signs in to, in any job; null for none. One that is gone holds no identity. */
 export function holderOf(

@@ -36,13 +36,14 @@ export interface InboxRecord {
 export const inboxKey = defineRecord<InboxRecord, [orgId: string, inboxId: string]>(
   ["mail-inbox"],
   2,
+  { holds: "an inbox" },
 );
 
 /** ["mail-list", orgId, inboxId, name]: entries, absent where empty. */
 export const listKey = defineRecord<
   { v: 1; entries: readonly string[] },
   [orgId: string, inboxId: string, name: AddressListName]
->(["mail-list"], 3);
+>(["mail-list"], 3, { holds: "whom it writes to or hears from, where that is limited" });
 
 /** ["mail-address", localPart]: whose inbox it is or was; never given out again. */
 export interface AddressRecord {
@@ -50,13 +51,16 @@ export interface AddressRecord {
   orgId: string;
   inboxId: string;
 }
-export const addressKey = defineRecord<AddressRecord, [localPart: string]>(["mail-address"], 1);
+export const addressKey = defineRecord<AddressRecord, [localPart: string]>(["mail-address"], 1, {
+  holds: "whose inbox an address is or was; never given out again",
+  expires: "for ever",
+});
 
 /** ["mail-client-id", orgId, kind, client_id]: what was made under a client_id, to make it once. */
 export const clientIdKey = defineRecord<
   { v: 1; id: string },
   [orgId: string, kind: "inbox", clientId: string]
->(["mail-client-id"], 3);
+>(["mail-client-id"], 3, { holds: "what was made under a client_id" });
 
 /** An inbox with its lists. */
 export interface Inbox extends InboxRecord {

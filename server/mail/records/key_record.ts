@@ -39,14 +39,19 @@ export interface KeysRecord {
   /** Hashes of keys that left the list and whose rows are still to be erased, by the next commits. */
   dropped?: readonly string[];
 }
-export const keysKey = defineRecord<KeysRecord, [orgId: string]>(["mail-keys"], 1);
+export const keysKey = defineRecord<KeysRecord, [orgId: string]>(["mail-keys"], 1, {
+  holds: "all API keys of an org, the oldest first, without the secrets; hashes of former " +
+    "ones whose rows the next commits erase",
+});
 
 /** ["mail-key", hash]: whose key it is. What holds is the list of the org: a key that it lacks is none. */
 export interface KeyOwnerRecord {
   v: 1;
   orgId: string;
 }
-export const keyOwnerKey = defineRecord<KeyOwnerRecord, [hash: string]>(["mail-key"], 1);
+export const keyOwnerKey = defineRecord<KeyOwnerRecord, [hash: string]>(["mail-key"], 1, {
+  holds: "the org of a key; its list of keys is what holds",
+});
 
 const KEY_PREFIX = "rm_sk_";
 const KEY = /^rm_sk_[A-Za-z0-9_-]{43}$/;

@@ -55,7 +55,11 @@ export type OwnerLink = ClaimLink | RestoreLink;
 export type LinkRecord = MagicLink | OwnerLink | DisplacedNotice;
 
 /** ["mail-link", id]: id is a ULID. */
-export const linkKey = defineRecord<LinkRecord, [id: string]>(["mail-link"], 1);
+export const linkKey = defineRecord<LinkRecord, [id: string]>(["mail-link"], 1, {
+  holds: "a link in a mail that waits to be followed: sign-in, claim, or taking an org back; " +
+    "never its token; or a notice to a displaced owner, without one",
+  expires: "1 h or 7 d, until used",
+});
 
 export const LINK_MS = HOUR_MS;
 export const RESTORE_MS = 7 * DAY_MS;

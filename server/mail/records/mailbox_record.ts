@@ -29,6 +29,10 @@ export interface MailboxRecord {
 export const mailboxKey = defineRecord<MailboxRecord, [orgId: string, inboxId: string]>(
   ["mail-mailbox"],
   2,
+  {
+    holds: "the guard of an inbox's rows: newest message, number of commits, counts, what came " +
+      "within the hour. Each change of a message or a thread writes it",
+  },
 );
 
 export const EMPTY_MAILBOX: MailboxRecord = {

@@ -2,6 +2,7 @@
 import type { BlobRef } from "../../base/blobs/blobs.ts";
 import type { MailAddress, ParsedFacts } from "../reading/parsed/parsed_mail.ts";
 import type { StoredAnswer } from "./stored_answer.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 export type AuthResult =
   | "pass"
@@ -111,16 +112,18 @@ export interface MessageHead {
   truncated: boolean;
 }
 
-/** ["mail-message", orgId, inboxId, messageId] */
-export const messageKey = (orgId: string, inboxId: string, messageId: string): Deno.KvKey => [
-  "mail-message",
-  orgId,
-  inboxId,
-  messageId,
-];
+export const messageKey = defineRow<[orgId: string, inboxId: string, messageId: string]>(
+  ["mail-message"],
+  3,
+  {
+    holds: "a message without its texts, which lie in a blob with the raw bytes",
+    expires: "by retention_days",
+  },
+);
 
-/** ["mail-object", orgId, id]: the inbox of a message, thread or draft, found by its id alone. */
-export const objectKey = (orgId: string, id: string): Deno.KvKey => ["mail-object", orgId, id];
+export const objectKey = defineRow<[orgId: string, id: string]>(["mail-object"], 2, {
+  holds: "the inbox of a message, thread or draft",
+});
 
 /** What the messages of an inbox are found by. */
 export type MessageIndex =
@@ -131,13 +134,19 @@ export type MessageIndex =
   | readonly ["thread", string]
   | readonly ["thread-label", threadId: string, label: string];
 
-/** ["mail-index", orgId, inboxId, ...index, messageId]: an empty row for each thing it is found by. */
+const indexRowKey = defineRow<
+  [orgId: string, inboxId: string, ...what: string[], messageId: string]
+>(["mail-index"], Infinity, {
+  holds: "an empty row for each thing that a message is found by: direction, unread, code, " +
+    "label, thread, label in a thread",
+});
+
 export const indexKey = (
   orgId: string,
   inboxId: string,
   index: MessageIndex,
   messageId: string,
-): Deno.KvKey => ["mail-index", orgId, inboxId, ...index, messageId];
+): Deno.KvKey => indexRowKey(orgId, inboxId, ...index, messageId);
 
 /** What a message is found by. Pure. */
 export function indexesOf(

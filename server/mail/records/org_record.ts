@@ -2,6 +2,7 @@
 import { DAY_MS, HOUR_MS } from "../../base/time/time_units.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import { defineRecord } from "../../base/storage/commits/record_key.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 /** How an org came by its address, and when. */
 export interface EmailProof {
@@ -74,10 +75,16 @@ export function newOrg(id: string, nowMs: number, known: Partial<OrgRecord> = {}
 }
 
 /** ["mail-org", orgId] */
-export const orgKey = defineRecord<OrgRecord, [orgId: string]>(["mail-org"], 1);
+export const orgKey = defineRecord<OrgRecord, [orgId: string]>(["mail-org"], 1, {
+  holds: "an org: trial or verified, its address and claim, its former owners of 7 days, " +
+    "number of inboxes, suspended, gone",
+  expires: "until erased",
+});
 
 /** ["mail-agents"]: highest number given to a registered key. */
-export const MAIL_AGENT_COUNT = defineRecord<number>(["mail-agents"], 0)();
+export const MAIL_AGENT_COUNT = defineRecord<number>(["mail-agents"], 0, {
+  holds: "highest number that a registered key was given",
+})();
 
 /** ["mail-public-key", base58]: which org a key registered. */
 export interface PublicKeyRecord {
@@ -89,14 +96,12 @@ export interface PublicKeyRecord {
 export const publicKeyKey = defineRecord<PublicKeyRecord, [publicKey: string]>(
   ["mail-public-key"],
   1,
+  { holds: "the org that a key registered", expires: "until the org is erased" },
 );
 
-/** ["mail-trial", end of the trial in unix ms, orgId]: which trials are to be purged next. */
-export const trialKey = (endsAtMs: number, orgId: string): Deno.KvKey => [
-  "mail-trial",
-  endsAtMs,
-  orgId,
-];
+export const trialKey = defineRow<[endsAtMs: number, orgId: string]>(["mail-trial"], 2, {
+  holds: "trials by their end: what is purged next",
+});
 
 /**
  * "expired": a trial after its end, recovered by attach or claim. "gone": deleted, or an expired

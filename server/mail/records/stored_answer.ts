@@ -7,7 +7,15 @@ import { defineRecord } from "../../base/storage/commits/record_key.ts";
 export const MAIL_KEYS = keyUses("mail-idempotency");
 
 /** ["mail-idempotency", orgId, hash of key, method, path and value] */
-export const useKey = defineRecord<KeyUse, [orgId: string, scope: string]>([MAIL_KEYS.name], 2);
+export const useKey = defineRecord<KeyUse, [orgId: string, scope: string]>(
+  ["mail-idempotency"],
+  2,
+  {
+    holds: "a request that sends, under its Idempotency-Key: who works on it, then that it was " +
+      'answered; the answer in a row under `"answer"` after it',
+    expires: "24 h, then swept; of a reservation 60 s",
+  },
+);
 
 export interface StoredAnswer {
   /** Of the record of its key: ["mail-idempotency", orgId, scope]. */

@@ -1,5 +1,6 @@
 /** Threads as the store holds them (docs/mail.md, "Threads"). */
 import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 /** A row of an inbox; as messages it changes in commits of its mailbox alone. */
 export interface ThreadRow {
@@ -23,25 +24,20 @@ export interface ThreadRow {
 
 export const MAX_PARTICIPANTS = 50;
 
-/** ["mail-thread", orgId, inboxId, threadId] */
-export const threadKey = (orgId: string, inboxId: string, threadId: string): Deno.KvKey => [
-  "mail-thread",
-  orgId,
-  inboxId,
-  threadId,
-];
+export const threadKey = defineRow<[orgId: string, inboxId: string, threadId: string]>(
+  ["mail-thread"],
+  3,
+  { holds: "a thread" },
+);
 
-/** ["mail-thread-order", orgId, inboxId, lastMessageId]: {threadId}, threads by their last message. */
-export const threadOrderKey = (
-  orgId: string,
-  inboxId: string,
-  lastMessageId: string,
-): Deno.KvKey => ["mail-thread-order", orgId, inboxId, lastMessageId];
+export const threadOrderKey = defineRow<[orgId: string, inboxId: string, lastMessageId: string]>(
+  ["mail-thread-order"],
+  3,
+  { holds: "`{threadId}`: threads by their newest message" },
+);
 
-/** ["mail-rfc-id", orgId, inboxId, Message-ID]: {messageId, threadId} of the first message that bore it. */
-export const rfcIdKey = (orgId: string, inboxId: string, rfcMessageId: string): Deno.KvKey => [
-  "mail-rfc-id",
-  orgId,
-  inboxId,
-  rfcMessageId,
-];
+export const rfcIdKey = defineRow<[orgId: string, inboxId: string, rfcMessageId: string]>(
+  ["mail-rfc-id"],
+  3,
+  { holds: "the first message that bore a Message-ID, and its thread" },
+);

@@ -7,20 +7,26 @@ import { defineRecord } from "../../base/storage/commits/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../../base/storage/rows/store.ts";
 import { isMagicKey, keysKey, type KeysRecord, type MailKey } from "./key_record.ts";
 import { type EmailProof, orgKey, type OrgRecord, orgState } from "./org_record.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 /**
  * ["mail-email", address]: written with each org that an address gets, so that of several sign-ins at
  * one time one alone makes the first org. It is kept for as long as a sign-in may take, and longer.
  * Processes of former versions tell by the attempt that it has changed.
  */
-export const emailKey = defineRecord<{ v: 1; attempt: string }, [email: string]>(["mail-email"], 1);
+export const emailKey = defineRecord<{ v: 1; attempt: string }, [email: string]>(
+  ["mail-email"],
+  1,
+  {
+    holds: "written with each org that an address gets: of sign-ins at one time one makes the " +
+      "first org",
+    expires: "2 h",
+  },
+);
 
-/** ["mail-email-org", address, orgId] -> EmailProof; what holds is the org's own record. */
-export const emailOrgKey = (email: string, orgId: string): Deno.KvKey => [
-  "mail-email-org",
-  email,
-  orgId,
-];
+export const emailOrgKey = defineRow<[address: string, orgId: string]>(["mail-email-org"], 2, {
+  holds: "which orgs carry an address; what holds is the org",
+});
 
 /**
  * Gives an org an address, in a job that writes the org.
@@ -71,7 +77,7 @@ export async function findCarryingOrgs(
   },
   email: string,
 ): Promise<CarryingOrgs> {
-  const rows = await store.list({ prefix: ["mail-email-org", email] });
+  const rows = await store.list({ prefix: emailOrgKey.under(email) });
   const signedIn: { org: OrgRecord; atMs: number }[] = [];
   const claimed: { org: OrgRecord; atMs: number }[] = [];
   for (const { key } of rows) {

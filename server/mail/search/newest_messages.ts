@@ -18,7 +18,7 @@ export async function* newestMessages(
 ): AsyncGenerator<MessageRow> {
   const limit = Math.max(1, Math.min(ROWS_A_READ, Math.floor(ROWS_HELD / inboxIds.length)));
   const read = async (inboxId: string, behind: string | null): Promise<MessageRow[]> => {
-    const prefix = messageKey(orgId, inboxId, "").slice(0, -1);
+    const prefix = messageKey.under(orgId, inboxId);
     const selector = rangeBehind(prefix, behind, true);
     const rows = await store.list<MessageRow>(selector, { limit, reverse: true });
     return rows.map(({ value }) => value).reverse(); // the newest is taken from the end

@@ -12,6 +12,7 @@ import type { OrgRecord } from "../records/org_record.ts";
 const newOrgsKey = defineRecord<{ v: 1; recipients: number }, [dayMs: number]>(
   ["mail-new-orgs"],
   1,
+  { holds: "recipients on a UTC day of all orgs that were verified within 7 days", expires: "2 d" },
 );
 
 /** So long an org counts as new. */

@@ -2,10 +2,19 @@
 import { mailboxAddress } from "../../base/mailer/mailbox_address.ts";
 import { rateLimited } from "../../base/errors.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
-import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
+import {
+  defineWindow,
+  stageWindow,
+  type WindowKey,
+} from "../../base/storage/commits/window_record.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 import { LINK_MS, type LinkRecord } from "../records/link_record.ts";
 import { type SignInServices, stageLink } from "./owners/queued_link.ts";
+
+const emailWindow = defineWindow<[mailboxHash: string]>("mail-magic-email", {
+  holds: "links in mails to an e-mail address without its tag",
+  expires: "1 h",
+});
 
 /**
  * Counts a link, stores it and queues its mail.
@@ -15,13 +24,13 @@ import { type SignInServices, stageLink } from "./owners/queued_link.ts";
 export function stageAskedLink<L extends LinkRecord>(
   transaction: Transaction,
   { clients, limits, store }: Pick<SignInServices, "clients" | "limits" | "store">,
-  asker: { key: ReturnType<typeof windowKey>; limit: number; words: string },
+  asker: { key: ReturnType<WindowKey>; limit: number; words: string },
   linkId: string,
   link: Parameters<typeof stageLink<L>>[2],
 ): L {
   const hash = clients.hash(`mailbox\n${mailboxAddress(link.email)}`);
   const reader = {
-    key: windowKey("mail-magic-email", hash),
+    key: emailWindow(hash),
     limit: limits.mailMagicPerEmailPerHour,
     words:
       "sign-in links an hour to one e-mail address, links of claims counted; those sent before work for an hour",

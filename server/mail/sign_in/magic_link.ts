@@ -1,6 +1,6 @@
 /** Sign-in by a link in a mail (specification, 4.7; docs/mail.md, "Signing in"). */
 import { Outdated } from "../../base/storage/commits/job.ts";
-import { windowKey } from "../../base/storage/commits/window_record.ts";
+import { defineWindow } from "../../base/storage/commits/window_record.ts";
 import { refuseSuspended } from "../access/authenticate_key.ts";
 import { readKeyUses, stageSignInKey } from "../keys/sign_in_key.ts";
 import { changeToUndo } from "../records/former_owners.ts";
@@ -20,6 +20,11 @@ import type { SignInServices } from "./owners/queued_link.ts";
 import { stageAskedLink } from "./asked_link.ts";
 import { chooseOrg, type SignInChoice } from "./sign_in_choice.ts";
 
+const magicWindow = defineWindow<[addressHash: string]>("mail-magic-client", {
+  holds: "sign-in links that a client address asked for",
+  expires: "1 h",
+});
+
 /**
  * Mails a sign-in link to an address, known or not: whether an org carries it is asked when the link is
  * followed.
@@ -32,7 +37,7 @@ export async function sendMagicLink(
 ): Promise<void> {
   const { commits, store: { now, random }, limits, clients } = services;
   const asker = {
-    key: windowKey("mail-magic-client", clients.hash(askedFrom)),
+    key: magicWindow(clients.hash(askedFrom)),
     limit: limits.mailMagicPerIpPerHour,
     words: "sign-in links an hour from one address; wait and ask again",
   };

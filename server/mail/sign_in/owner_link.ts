@@ -4,7 +4,7 @@
  */
 import type { Limits } from "../../base/config/limits.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
-import { windowKey } from "../../base/storage/commits/window_record.ts";
+import { defineWindow } from "../../base/storage/commits/window_record.ts";
 import { type MailCaller, refuseSuspended } from "../access/authenticate_key.ts";
 import { requireCaller } from "../access/require_org.ts";
 import { changeToUndo, livingRestores } from "../records/former_owners.ts";
@@ -23,6 +23,11 @@ import { stageOwner, stageTakeBack } from "./owners/change_owner.ts";
 import type { SignInServices } from "./owners/queued_link.ts";
 import { stageAskedLink } from "./asked_link.ts";
 
+const claimWindow = defineWindow<[orgId: string]>("mail-claim", {
+  holds: "claim links of an org",
+  expires: "1 h",
+});
+
 /**
  * Mails a link that makes an address the caller's org's. An earlier one that waits works no more.
  * @param askedFrom address of the client, as limits count it
@@ -37,7 +42,7 @@ export async function sendClaimLink(
   const { org: { id: orgId }, key: { id: keyId, prefix: keyPrefix } } = caller;
   const linkId = makeUlid(now(), random);
   const asker = {
-    key: windowKey("mail-claim", orgId),
+    key: claimWindow(orgId),
     limit: limits.mailClaimsPerOrgPerHour,
     words: "claim links an hour for one org; the one sent last works for an hour",
   };

@@ -39,8 +39,12 @@ export interface TokenRecord {
   kind: TokenKind;
 }
 
-export const agentKey = defineRecord<AgentRecord, [agentId: number]>(["agent"], 1);
-export const tokenKey = defineRecord<TokenRecord, [tokenHash: string]>(["token"], 1);
+export const agentKey = defineRecord<AgentRecord, [agentId: number]>(["agent"], 1, {
+  holds: "profile, custody, hash of the owner_token",
+});
+export const tokenKey = defineRecord<TokenRecord, [tokenHash: string]>(["token"], 1, {
+  holds: "`{agentId, kind}` of a bearer token",
+});
 
 /** AgentProfile (specification, 2.2). */
 export function agentProfile(agent: AgentRecord, lastSeenAtMs: number | null) {

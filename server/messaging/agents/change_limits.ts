@@ -1,8 +1,13 @@
 /** How often an agent may change its profile and its owner_token: windows in the commits themselves. */
 import { rateLimited } from "../../base/errors.ts";
 import type { Transaction } from "../../base/storage/commits/group_commit.ts";
-import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
+import { defineWindow, stageWindow } from "../../base/storage/commits/window_record.ts";
 import { HOUR_MS, MINUTE_MS } from "../../base/time/time_units.ts";
+
+const profileWindow = defineWindow<[agentId: number]>("profile", {
+  holds: "changes of the profile of an agent",
+  expires: "1 min",
+});
 
 /**
  * Counts a change of the profile, by PATCH or by the tool, in the commit that makes it.
@@ -12,7 +17,7 @@ import { HOUR_MS, MINUTE_MS } from "../../base/time/time_units.ts";
 export function countProfileChange(transaction: Transaction, agentId: number, limit: number): void {
   stageWindow(
     transaction,
-    windowKey("profile", agentId),
+    profileWindow(agentId),
     { limit, windowMs: MINUTE_MS },
     (retryAfterMs) =>
       rateLimited(
@@ -22,6 +27,11 @@ export function countProfileChange(transaction: Transaction, agentId: number, li
   );
 }
 
+const tokenWindow = defineWindow<[agentId: number]>("owner-token", {
+  holds: "new owner_tokens of an agent",
+  expires: "1 h",
+});
+
 /**
  * Counts a new owner_token in the commit that makes it.
  * @param limit tokens an hour
@@ -30,7 +40,7 @@ export function countProfileChange(transaction: Transaction, agentId: number, li
 export function countTokenRenewal(transaction: Transaction, agentId: number, limit: number): void {
   stageWindow(
     transaction,
-    windowKey("owner-token", agentId),
+    tokenWindow(agentId),
     { limit, windowMs: HOUR_MS },
     (retryAfterMs) =>
       rateLimited(

@@ -19,9 +19,18 @@ export interface BindingRow {
   id: number;
 }
 const bindingKeys = {
-  address: defineRecord<BindingRow, [address: string]>(["address"], 1),
-  handle: defineRecord<BindingRow, [handle: string]>(["handle"], 1),
-  word: defineRecord<BindingRow, [wordName: string]>(["word"], 1),
+  address: defineRecord<BindingRow, [address: string]>(["address"], 1, {
+    holds: "`{id}` of the agent",
+    expires: "for ever",
+  }),
+  handle: defineRecord<BindingRow, [handle: string]>(["handle"], 1, {
+    holds: "`{id}` of the agent",
+    expires: "for ever",
+  }),
+  word: defineRecord<BindingRow, [wordName: string]>(["word"], 1, {
+    holds: "`{id}` of the agent",
+    expires: "for ever",
+  }),
 };
 export type Binding = keyof typeof bindingKeys;
 export const bindingKey = (binding: Binding, name: string) => bindingKeys[binding](name);

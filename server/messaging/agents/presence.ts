@@ -4,6 +4,7 @@
  */
 import { BoundedMap } from "../../base/bounds/bounded_map.ts";
 import type { Store } from "../../base/storage/rows/store.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 const ROWS_A_COMMIT = 500;
 const REMEMBERED = 100_000;
@@ -14,11 +15,13 @@ const LOG_DELAY_MS = 2 * 60_000;
 const REREAD_MS = 1_000;
 const SEEN_BATCH = { batchSize: 500 };
 
-/** ["seen", agentId] -> unix ms */
-const SEEN_PREFIX: Deno.KvKey = ["seen"];
-const seenKey = (agentId: number): Deno.KvKey => [...SEEN_PREFIX, agentId];
-/** ["seen-log", unix ms of the flush, random] -> [agentId, unix ms]..., on shared stores */
-const LOG_PREFIX: Deno.KvKey = ["seen-log"];
+const seenKey = defineRow<[agentId: number]>(["seen"], 1, {
+  holds: "last accepted authenticated request in unix ms, at most 60 s late",
+});
+const logKey = defineRow<[flushedAtMs: number, random: Uint8Array]>(["seen-log"], 2, {
+  holds: "who was seen when, `[agentId, unix ms]...` as one flush wrote it; on shared stores",
+  expires: "15 min",
+});
 
 /** Takes that an agent was seen at some time, in unix ms. */
 export type TellSeen = (agentId: number, seenMs: number) => void;
@@ -88,15 +91,15 @@ export class Presence {
   }
 
   async #readAll(tell: TellSeen): Promise<void> {
-    const seen = this.store.batches<number>({ prefix: SEEN_PREFIX }, SEEN_BATCH);
+    const seen = this.store.batches<number>({ prefix: seenKey.under() }, SEEN_BATCH);
     for await (const rows of seen) {
       for (const { key, value } of rows) tell(key[1] as number, value);
     }
   }
 
   async #readLogs(tell: TellSeen, sinceMs: number): Promise<void> {
-    const start = [...LOG_PREFIX, sinceMs - LOG_DELAY_MS];
-    const logs = await this.store.list<number[]>({ prefix: LOG_PREFIX, start });
+    const start = logKey.under(sinceMs - LOG_DELAY_MS);
+    const logs = await this.store.list<number[]>({ prefix: logKey.under(), start });
     for (const { value } of logs) {
       for (let i = 0; i < value.length; i += 2) tell(value[i]!, value[i + 1]!);
     }
@@ -115,7 +118,7 @@ export class Presence {
         await store.transact((transaction) => {
           for (const [agentId, seenMs] of some) transaction.set(seenKey(agentId), seenMs);
           if (exclusive) return;
-          transaction.set([...LOG_PREFIX, now(), name], some.flat(), { expireInMs: LOG_KEPT_MS });
+          transaction.set(logKey(now(), name), some.flat(), { expireInMs: LOG_KEPT_MS });
         });
         if (exclusive) { for (const [agentId, seenMs] of some) this.#stored.set(agentId, seenMs); }
       } catch (error) {

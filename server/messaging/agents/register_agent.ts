@@ -15,7 +15,7 @@ import {
   type Transaction,
 } from "../../base/storage/commits/group_commit.ts";
 import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
-import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
+import { stageWindow, type WindowKey } from "../../base/storage/commits/window_record.ts";
 import { decodeAddress } from "../../../toolkit/decode_address.ts";
 import { bindingKey } from "./identities.ts";
 import {
@@ -28,7 +28,9 @@ import {
 import { HOUR_MS } from "../../base/time/time_units.ts";
 
 /** Highest agent id; ids count in commit order. */
-export const AGENT_COUNT = defineRecord<number>(["count", "agents"], 0)();
+export const AGENT_COUNT = defineRecord<number>(["count", "agents"], 0, {
+  holds: "highest agent id",
+})();
 
 export interface Registration {
   handle: string;
@@ -41,7 +43,7 @@ export interface Registration {
   /** SHA-256 of the token given to the agent, base64url. */
   tokenHash: string;
   /** Counter of the client's address: its keyed hash and how many registrations an hour it may make. */
-  client: { windowName: string; addressHash: string; limitPerHour: number };
+  client: { window: WindowKey; addressHash: string; limitPerHour: number };
 }
 
 /** What a group's annotations learn of a committed registration. */
@@ -75,7 +77,7 @@ export async function registerAgent(
       return shortest;
     },
     plan(transaction, wordName) {
-      const key = windowKey(client.windowName, client.addressHash);
+      const key = client.window(client.addressHash);
       const rule = { limit: limitPerHour, windowMs: HOUR_MS };
       stageWindow(transaction, key, rule, (retryAfterMs) =>
         rateLimited(

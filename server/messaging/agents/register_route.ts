@@ -22,6 +22,12 @@ import {
 import { registerAgent } from "./register_agent.ts";
 import { AGENT_FIELDS, ownerToken } from "./schemas.ts";
 import { makeToken } from "./tokens.ts";
+import { defineWindow } from "../../base/storage/commits/window_record.ts";
+
+const registerWindow = defineWindow<[addressHash: string]>("register", {
+  holds: "registrations of a client address",
+  expires: "1 h",
+});
 
 const RegisterRequest = z.object({
   handle: z.string().regex(/^@?[A-Za-z0-9_]{3,32}$/).openapi({
@@ -112,7 +118,7 @@ export const register = publicRoute({
         tokenKind: "owner",
         tokenHash: hash,
         client: {
-          windowName: "register",
+          window: registerWindow,
           addressHash: clients.hashOf(c),
           limitPerHour: limits.registrationsPerIpPerHour,
         },

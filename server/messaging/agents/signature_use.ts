@@ -6,6 +6,7 @@ import { Buffer } from "node:buffer";
 import { unavailable } from "../../base/errors.ts";
 import type { Store } from "../../base/storage/rows/store.ts";
 import { timestamp } from "../../base/time/timestamp.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 /** A signature that authenticated a request. */
 export interface SignatureUse {
@@ -24,16 +25,25 @@ export function signatureHalf(signature: Uint8Array): Uint8Array {
 export const SIGNATURE_HALF_AT = 16;
 
 /**
- * ["sig", signed second, agentId, 32 bytes of the signature] -> {v, use, ...the answer to
- * repeat}. The second comes first so that rows written together stand together: keys in random
- * places would make every send rewrite a page of the store of its own. It is written without expiry:
- * the sweep deletes it (messages/send/signature_sweep.ts).
+ * The second comes first so that rows written together stand together: keys in random places would make every
+ * send rewrite a page of the store of its own. A sweep deletes them (messages/send/signature_sweep.ts).
  */
+export const sigKey = defineRow<[second: number, agentId: number, signatureHalf: Uint8Array]>(
+  ["sig"],
+  3,
+  {
+    holds: "what a request signed at this second was answered; makes a repetition harmless. " +
+      "Sends have it on shared stores only",
+    expires: "swept at timestamp + 361 s + 2 h",
+  },
+);
+
+/** The key of a signature's row. */
 export function signatureKey(
   agentId: number,
   { signature, timestampSeconds }: Pick<SignatureUse, "signature" | "timestampSeconds">,
 ): Deno.KvKey {
-  return ["sig", timestampSeconds, agentId, signatureHalf(signature)];
+  return sigKey(timestampSeconds, agentId, signatureHalf(signature));
 }
 
 /** Name of an agent's signature in memory. */

@@ -6,12 +6,15 @@ import type { SealedRow } from "../../base/sealing/sealed_rows.ts";
 import { defineRecord } from "../../base/storage/commits/record_key.ts";
 
 /** ["custody", agentId]: the agent's Ed25519 seed, bound to its public key. */
-export const custodyKey = defineRecord<SealedRow, [agentId: number]>(["custody"], 1);
+export const custodyKey = defineRecord<SealedRow, [agentId: number]>(["custody"], 1, {
+  holds: "the agent's Ed25519 seed, AES-256-GCM under a custody key, bound to its public key",
+  expires: "gone after export",
+});
 
 /** The rows of agents' keys, for resealing them. */
 export function sealedAgentKeys(identities: Identities): SealedRows {
   return {
-    prefix: "custody",
+    prefix: custodyKey.under(),
     boundTo: async (key) => decodeAddress((await identities.byId(key[1] as number)).address),
   };
 }

@@ -17,7 +17,10 @@ export interface AddressCapRecord {
   stampsMs: number[];
 }
 
-const capKey = defineRecord<AddressCapRecord, [emailHash: string]>(["digest-address"], 1);
+const capKey = defineRecord<AddressCapRecord, [emailHash: string]>(["digest-address"], 1, {
+  holds: "when an e-mail address, without its `+` part, got digests, across agents",
+  expires: "6 h",
+});
 
 export function addressCapKey(email: string): RecordKey<AddressCapRecord> {
   return capKey(createHash("sha256").update(mailboxAddress(email)).digest("base64url"));

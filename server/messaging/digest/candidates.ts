@@ -8,19 +8,22 @@ import type {
   GroupAnnotation,
   Transaction,
 } from "../../base/storage/commits/group_commit.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
-/** Value of ["digest-candidate", agentId] and ["digest-parked", dueMs, agentId]. */
+/** Of candidateKey and parkedKey. */
 export interface CandidateRow {
   v: 1;
 }
 
-export const candidateKey = (agentId: number): Deno.KvKey => ["digest-candidate", agentId];
-/** An agent that is to be looked at again at a certain time. */
-export const parkedKey = (dueMs: number, agentId: number): Deno.KvKey => [
-  "digest-parked",
-  dueMs,
-  agentId,
-];
+export const candidateKey = defineRow<[agentId: number]>(["digest-candidate"], 1, {
+  holds: "has the next sweep look at the agent; written with a message to an agent with an " +
+    "address",
+  expires: "30 d",
+});
+export const parkedKey = defineRow<[dueMs: number, agentId: number]>(["digest-parked"], 2, {
+  holds: "has the sweeps look at the agent from a certain time on",
+  expires: "30 d after it",
+});
 
 export const CANDIDATE_ROW: CandidateRow = { v: 1 };
 

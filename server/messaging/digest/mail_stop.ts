@@ -24,7 +24,10 @@ export function hashMailbox(addressKey: Uint8Array, email: string): string {
     .digest("base64url");
 }
 
-export const stopKey = defineRecord<StopRecord, [mailboxHash: string]>(["digest-stop"], 1);
+export const stopKey = defineRecord<StopRecord, [mailboxHash: string]>(["digest-stop"], 1, {
+  holds: "no digest goes to this address, whatever agent names it",
+  expires: "1 y",
+});
 
 /** Whether digests to the mailbox of this record are stopped. */
 export function isStopped(record: StopRecord | null, nowMs: number): boolean {

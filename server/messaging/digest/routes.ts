@@ -28,6 +28,7 @@ import {
   type UnsubscribeRow,
 } from "./subscription.ts";
 import { DAY_MS } from "../../base/time/time_units.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 const UNSUBSCRIBED = "No more unread digests will come to this address for this agent.";
 const STOPPED = "No more unread digests will come from this relay to this address.";
@@ -196,14 +197,17 @@ function readToken(query: string, where: string): string {
   return token;
 }
 
-/** ["unsubscribed", SHA-256 of the token as base64url]: whom a link had belonged to. */
+/** Whom a link had belonged to. */
 interface UnsubscribedRow {
   v: 1;
   mailboxHash: string;
   untilMs: number;
 }
 
-const unsubscribedKey = (tokenHash: string): Deno.KvKey => ["unsubscribed", tokenHash];
+const unsubscribedKey = defineRow<[tokenHash: string]>(["unsubscribed"], 1, {
+  holds: "which address, as its HMAC, a used unsubscribe token was for",
+  expires: "30 d",
+});
 
 /**
  * Clears the subscription that the token belongs to, and ends the token. Any other token has no

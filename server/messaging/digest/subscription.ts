@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { inKey } from "../mailboxes/agent_mailboxes.ts";
 import type { Transaction } from "../../base/storage/commits/group_commit.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 /** ["notify", agentId]; absent for an agent that never had an address. */
 export interface SubscriptionRecord {
@@ -31,8 +32,14 @@ export interface UnsubscribeRow {
 const TOKEN_PREFIX = "rt_unsub_";
 const TOKEN_BYTES = 32;
 
-export const subscriptionKey = defineRecord<SubscriptionRecord, [agentId: number]>(["notify"], 1);
-export const unsubscribeKey = (tokenHash: string): Deno.KvKey => ["unsubscribe", tokenHash];
+export const subscriptionKey = defineRecord<SubscriptionRecord, [agentId: number]>(["notify"], 1, {
+  holds: "notification e-mail, when it was set, its unsubscribe token, when the last digest " +
+    "was recorded",
+});
+export const unsubscribeKey = defineRow<[tokenHash: string]>(["unsubscribe"], 1, {
+  holds: "`{agentId}` of an unsubscribe token",
+  expires: "with the address",
+});
 
 /** SHA-256 of an unsubscribe token, base64url. */
 export function hashUnsubscribeToken(token: string): string {

@@ -6,7 +6,7 @@ import { CLOCK_SKEW_MS } from "../../base/time/clock_skew.ts";
 import { outgoingKey } from "../../base/outgoing/outgoing_row.ts";
 import type { Leases } from "../../base/storage/leases/leases.ts";
 import { addressCapKey } from "./address_cap.ts";
-import { CANDIDATE_ROW, parkedKey } from "./candidates.ts";
+import { CANDIDATE_ROW, candidateKey, parkedKey } from "./candidates.ts";
 import { digestId, type DueAgent, queueDigest } from "./digest_queue.ts";
 import { earliestDigestMs, unseenSinceMs } from "./due_rules.ts";
 import { findUnreadSince } from "./unread.ts";
@@ -71,9 +71,9 @@ async function listNamed({ store, intervalMs }: SweepOptions): Promise<Named[][]
   const nowMs = store.now();
   const latestMs = nowMs + intervalMs + CLOCK_SKEW_MS;
   const selectors: Deno.KvListSelector[] = [
-    { prefix: ["digest-candidate"] },
-    { start: ["digest-parked"], end: ["digest-parked", nowMs + 1] },
-    { prefix: ["digest-parked"], start: ["digest-parked", latestMs + 1] },
+    { prefix: candidateKey.under() },
+    { start: parkedKey.under(), end: parkedKey.under(nowMs + 1) },
+    { prefix: parkedKey.under(), start: parkedKey.under(latestMs + 1) },
   ];
   const byAgent = new Map<number, Named[]>();
   for (const selector of selectors) {

@@ -20,7 +20,6 @@ export interface DirectoryOptions
   buildWaitMs?: number;
 }
 
-const LISTED_PREFIX: Deno.KvKey = ["listed"];
 /** How old a page of the directory may be if this process has not changed the directory since. */
 const BROWSE_MAX_AGE_MS = 2_000;
 const LIST_BATCH = 500;
@@ -64,8 +63,8 @@ export class Directory {
   async #readListings(limit: number, beforeId: number | undefined): Promise<ListingRow[]> {
     const store = this.options.store;
     const selector = beforeId === undefined
-      ? { prefix: LISTED_PREFIX }
-      : { prefix: LISTED_PREFIX, end: listingKey(beforeId) };
+      ? { prefix: listingKey.under() }
+      : { prefix: listingKey.under(), end: listingKey(beforeId) };
     const rows = await store.list<ListingRow>(selector, { reverse: true, limit });
     return rows.map(({ value }) => value);
   }

@@ -12,6 +12,7 @@ import { randomId } from "../../base/storage/rows/random_id.ts";
 import type { Store } from "../../base/storage/rows/store.ts";
 import type { RowTransaction } from "../../base/storage/rows/row_transaction.ts";
 import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 /** ["directory", "packs"] */
 interface PacksState {
@@ -30,8 +31,12 @@ interface PackRow {
   listings: ListingRow[];
 }
 
-const PACKS_STATE: Deno.KvKey = ["directory", "packs"];
-const PACK_PREFIX: Deno.KvKey = ["directory", "pack"];
+const PACKS_STATE = defineRow(["directory", "packs"], 0, {
+  holds: "the change up to which the packs are good, on shared stores",
+})();
+const packKey = defineRow<[block: number, n: number]>(["directory", "pack"], 2, {
+  holds: "the directory in blocks of 128 agents for cold starts, on shared stores",
+});
 
 const IDS_A_BLOCK = 128;
 const ROW_BYTES = 45_000;
@@ -54,7 +59,9 @@ export class DirectoryPacks {
     const store = this.store;
     const before = await this.#state();
     if (before.value === null || before.value.builder !== null) return null;
-    for await (const rows of store.batches<PackRow>({ prefix: PACK_PREFIX }, { batchSize: 10 })) {
+    for await (
+      const rows of store.batches<PackRow>({ prefix: packKey.under() }, { batchSize: 10 })
+    ) {
       for (const { value } of rows) for (const listing of value.listings) give(listing);
     }
     if ((await this.#state()).versionstamp !== before.versionstamp) return null;
@@ -131,10 +138,10 @@ export class DirectoryPacks {
     const selector = { start: listingKey(first), end: listingKey(first + IDS_A_BLOCK) };
     const listings = await store.list<ListingRow>(selector);
     const rows = inRows(listings.map(({ value }) => value));
-    const former = await store.list({ prefix: [...PACK_PREFIX, block] });
+    const former = await store.list({ prefix: packKey.under(block) });
     return await this.#changeAs(builder, (transaction) => {
       for (const [n, row] of rows.entries()) {
-        transaction.set([...PACK_PREFIX, block, n], { v: 1, listings: row } satisfies PackRow);
+        transaction.set(packKey(block, n), { v: 1, listings: row } satisfies PackRow);
       }
       for (const { key } of former) {
         if (key[3] as number >= rows.length) transaction.delete(key);

@@ -10,6 +10,7 @@ import { defineRecord } from "../../base/storage/commits/record_key.ts";
 import type { AgentRecord } from "../agents/agent_records.ts";
 import type { Transaction } from "../../base/storage/commits/group_commit.ts";
 import { timestamp } from "../../base/time/timestamp.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 /** ["listed", agentId]; absent while the agent is banned. */
 export interface ListingRow {
@@ -34,10 +35,16 @@ export interface ListingLog {
 /** A process that missed more changes than this reads the directory again. */
 const CHANGE_KEPT_MS = 6 * 3_600_000;
 
-export const listingKey = (agentId: number): Deno.KvKey => ["listed", agentId];
-export const LISTING_LOG = defineRecord<ListingLog>(["directory", "log"], 0)();
-/** ["directory", "change", seq] -> agentId */
-export const changeKey = (seq: number): Deno.KvKey => ["directory", "change", seq];
+export const listingKey = defineRow<[agentId: number]>(["listed"], 1, {
+  holds: "the agent as the directory shows it; none while it is banned",
+});
+export const LISTING_LOG = defineRecord<ListingLog>(["directory", "log"], 0, {
+  holds: "number of the last change of a listing",
+})();
+export const changeKey = defineRow<[seq: number]>(["directory", "change"], 1, {
+  holds: "id of the agent that changed",
+  expires: "6 h",
+});
 
 export function listingOf(agent: AgentRecord): ListingRow {
   const { id, handle, wordName, address, displayName, description, tags, createdAtMs } = agent;

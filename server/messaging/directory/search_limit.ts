@@ -8,8 +8,8 @@ import { rateLimited, type RelayError } from "../../base/errors.ts";
 import { admitOrRefuse, type Window, type WindowRule } from "../../base/bounds/rate_window.ts";
 import { BoundedMap } from "../../base/bounds/bounded_map.ts";
 import {
+  defineWindow,
   stageWindow,
-  windowKey,
   type WindowRecord,
 } from "../../base/storage/commits/window_record.ts";
 import { MINUTE_MS } from "../../base/time/time_units.ts";
@@ -17,8 +17,10 @@ import { MINUTE_MS } from "../../base/time/time_units.ts";
 /** Addresses whose windows memory holds. */
 const REMEMBERED = 100_000;
 
-/** ["window", "search", addressHash] */
-const keyOf = (addressHash: string) => windowKey("search", addressHash);
+const keyOf = defineWindow<[addressHash: string]>("search", {
+  holds: "searches of a client address, on shared stores",
+  expires: "1 min",
+});
 
 export class SearchLimit {
   readonly #windows = new BoundedMap<string, Window>(REMEMBERED);

@@ -32,8 +32,14 @@ export interface OutRecord {
   retained: readonly number[];
 }
 
-export const inKey = defineRecord<InRecord, [agentId: number]>(["in"], 1, { deferred: true });
-export const outKey = defineRecord<OutRecord, [agentId: number]>(["out"], 1, { deferred: true });
+export const inKey = defineRecord<InRecord, [agentId: number]>(["in"], 1, {
+  holds: "head of the inbox, banned, notify",
+  deferred: true,
+});
+export const outKey = defineRecord<OutRecord, [agentId: number]>(["out"], 1, {
+  holds: "head of the outbox, banned, custody, sends of the last minute, retained bytes by day",
+  deferred: true,
+});
 
 export function newInRecord(): InRecord {
   return { v: 1, head: 0, banned: false, notify: false };

@@ -7,6 +7,7 @@
  * although blocks of several processes overlap.
  */
 import { isCounted } from "./counted.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 /** One counted send. */
 export interface FeedEvent {
@@ -32,8 +33,11 @@ export const BLOCK_SPAN = 65_536;
 /** Keeps a block with 32-character handles below half of what a value may hold. */
 export const MAX_BLOCK_EVENTS = 256;
 
-export const FEED_PREFIX: Deno.KvKey = ["feed"];
-export const feedKey = (blockId: number): Deno.KvKey => ["feed", blockId];
+export const feedKey = defineRow<[blockId: number]>(["feed"], 1, {
+  holds: "events of the counted sends of one group commit, keyed by the newest one's message " +
+    "id",
+  expires: "30 d",
+});
 
 /** The feed event of a send, or null when the send is not counted. */
 export function feedEventOf(send: {

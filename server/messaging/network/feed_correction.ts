@@ -14,7 +14,9 @@ import { countOf, type Swept } from "./record_figures.ts";
 import type { Count } from "./tally_rows.ts";
 
 /** Written by every step that corrects the feed. */
-const LAST_SWEEP_STEP = defineRecord<{ v: 1 }>(["sweep-turn", 0], 0)();
+const LAST_SWEEP_STEP = defineRecord<{ v: 1 }>(["sweep-turn", 0], 0, {
+  holds: "written by every step of every sweep, a purge's too: makes them serial",
+})();
 
 /** The greatest size of one step, so that it fits a commit. */
 const MAX_CHANGED_EVENTS = 3_000;

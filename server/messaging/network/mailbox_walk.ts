@@ -42,7 +42,7 @@ export async function listSent(
   beforeId: number,
   limit: number,
 ): Promise<SweptMessage[]> {
-  const selector = { prefix: ["outbox", senderId], end: outboxKey(senderId, beforeId) };
+  const selector = { prefix: outboxKey.under(senderId), end: outboxKey(senderId, beforeId) };
   const rows = await store.list<OutboxRow>(selector, { reverse: true, limit });
   return rows.map(({ key, value: { recipientId, createdAtMs } }) => (
     { id: key[2] as number, createdAtMs, senderId, recipientId }
@@ -55,7 +55,7 @@ async function listReceived(
   beforeId: number,
   limit: number,
 ): Promise<SweptMessage[]> {
-  const selector = { prefix: ["inbox", recipientId], end: inboxKey(recipientId, beforeId) };
+  const selector = { prefix: inboxKey.under(recipientId), end: inboxKey(recipientId, beforeId) };
   const rows = await store.list<Uint8Array>(selector, { reverse: true, limit });
   return rows.map(({ key, value }) => {
     const { senderId, createdAtMs } = decodeRow(value);

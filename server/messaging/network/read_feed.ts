@@ -2,15 +2,8 @@
 import type { Rows } from "../../base/storage/rows/rows.ts";
 import { RelayError } from "../../base/errors.ts";
 import { lowestIdAt } from "../../base/storage/commits/id_sequence.ts";
-import {
-  BLOCK_SPAN,
-  decodeBlock,
-  FEED_PREFIX,
-  type FeedBlock,
-  type FeedEvent,
-  feedKey,
-} from "./feed_block.ts";
-import { SWEEP_PREFIX, type SweepRecord } from "./sweep_record.ts";
+import { BLOCK_SPAN, decodeBlock, type FeedBlock, type FeedEvent, feedKey } from "./feed_block.ts";
+import { sweepKey, type SweepRecord } from "./sweep_record.ts";
 
 export interface FeedQuery {
   limit: number;
@@ -57,7 +50,7 @@ export async function readFeed(options: FeedOptions, query: FeedQuery): Promise<
 
 /** Agents that are banned and whose events may still be in the store. */
 export async function hiddenAgents(store: Rows): Promise<Set<number>> {
-  const sweeps = await store.list<SweepRecord>({ prefix: SWEEP_PREFIX });
+  const sweeps = await store.list<SweepRecord>({ prefix: sweepKey.under() });
   const hiding = sweeps.filter(({ value }) => value.kind === "hide");
   return new Set(hiding.map(({ key }) => key[1] as number));
 }
@@ -79,7 +72,7 @@ async function* eventsBelow(
   for (let size = Math.min(FIRST_READ, limit + 1);; size = Math.min(size * READ_GROWTH, MAX_READ)) {
     if (endId <= startId) break;
     const selector = endId === Infinity
-      ? { prefix: FEED_PREFIX, start }
+      ? { prefix: feedKey.under(), start }
       : { start, end: feedKey(endId) };
     const blocks = await store.list<FeedBlock>(selector, { reverse: true, limit: size });
     for (const { key, value } of blocks) {

@@ -7,16 +7,16 @@ import type { Rows } from "../../base/storage/rows/rows.ts";
 import { firstCountedMinute, minuteOf, MINUTES_AN_HOUR, WINDOW_MINUTES } from "./counted.ts";
 import type { Standing } from "./ranking.ts";
 import {
-  checkpointPrefix,
+  checkpointKey,
   type CheckpointRow,
   type Count,
   type CountsRow,
   decodeCounts,
   decodePart,
-  DELTA_PREFIX,
+  deltaKey,
   hourOf,
-  LOG_PREFIX,
-  PART_PREFIX,
+  logKey,
+  partKey,
   type PartRow,
   TALLY_STATE,
   type TallyState,
@@ -119,7 +119,7 @@ export class Standings {
     let complete = true;
     while (folded.seq < seq) {
       const upTo = Math.min(seq, folded.seq + FOLDS_A_SLICE);
-      const selector = { start: [...LOG_PREFIX, folded.seq + 1], end: [...LOG_PREFIX, upTo + 1] };
+      const selector = { start: logKey.under(folded.seq + 1), end: logKey.under(upTo + 1) };
       const rows = await this.store.list<CountsRow>(selector, BATCH);
       complete &&= new Set(rows.map(({ key }) => key[2])).size === upTo - folded.seq;
       this.revision++;
@@ -145,7 +145,7 @@ export class Standings {
     }
     let rows = 0;
     let hasHours = false;
-    const prefix = checkpointPrefix(checkpoint.name);
+    const prefix = checkpointKey.under(checkpoint.name);
     const listed = await this.store.list<CheckpointRow>({ prefix }, { batchSize: 20 });
     for (const { value } of listed) {
       rows++;
@@ -216,8 +216,8 @@ export class Standings {
     endMinute: number,
     upToSeq: number,
   ): AsyncGenerator<Pick<Count, "senderId" | "minute" | "count">> {
-    const start = [...PART_PREFIX, hourOf(firstMinute)];
-    const end = [...PART_PREFIX, hourOf(endMinute - 1) + 1];
+    const start = partKey.under(hourOf(firstMinute));
+    const end = partKey.under(hourOf(endMinute - 1) + 1);
     const batches = this.store.batches<PartRow>({ start, end }, { batchSize: ROWS_A_SLICE });
     for await (const rows of batches) {
       for (const { key, value } of rows) {
@@ -231,7 +231,7 @@ export class Standings {
 
   async #unfolded(firstMinute: number): Promise<Count[]> {
     const counts: Count[] = [];
-    for (const { value } of await this.store.list<CountsRow>({ prefix: DELTA_PREFIX }, BATCH)) {
+    for (const { value } of await this.store.list<CountsRow>({ prefix: deltaKey.under() }, BATCH)) {
       for (const count of decodeCounts(value)) if (count.minute >= firstMinute) counts.push(count);
     }
     return counts;

@@ -16,8 +16,10 @@ export interface SweepRecord {
   inboxBeforeId: number;
 }
 
-export const SWEEP_PREFIX: Deno.KvKey = ["sweep"];
-export const sweepKey = defineRecord<SweepRecord, [agentId: number]>(["sweep"], 1);
+export const sweepKey = defineRecord<SweepRecord, [agentId: number]>(["sweep"], 1, {
+  holds: "how far a ban or unban has corrected feed and leaderboard",
+  expires: "until done",
+});
 
 /**
  * The sweep that a ban or unban begins. No message of the agent can be above both heads.

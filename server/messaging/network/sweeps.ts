@@ -24,7 +24,7 @@ import {
 } from "./feed_correction.ts";
 import { type SweptMessage, walkMailbox } from "./mailbox_walk.ts";
 import { countOf } from "./record_figures.ts";
-import { SWEEP_PREFIX, sweepKey } from "./sweep_record.ts";
+import { sweepKey } from "./sweep_record.ts";
 
 /** Bound of one step, so that it fits a commit. */
 const MESSAGES_A_STEP = 200;
@@ -46,7 +46,7 @@ export function createSweeps(options: SweepOptions): LeasedSteps<number> {
     leases,
     name: "sweeps",
     async pending() {
-      const rows = await store.list({ prefix: SWEEP_PREFIX });
+      const rows = await store.list({ prefix: sweepKey.under() });
       return rows.map(({ key }) => key[1] as number);
     },
     step: (agentId) => makeStep(options, agentId),

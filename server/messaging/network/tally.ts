@@ -10,17 +10,15 @@ import type { StandingsNow } from "./standings.ts";
 import {
   type Checkpoint,
   checkpointKey,
-  checkpointPrefix,
   type CheckpointRow,
   type Count,
   type CountsRow,
   decodeCounts,
-  DELTA_PREFIX,
+  deltaKey,
   encodeCounts,
   encodePart,
   hourOf,
   inRows,
-  LOG_PREFIX,
   logKey,
   mergeCounts,
   partKey,
@@ -75,11 +73,13 @@ export class Tally {
   async #fold(): Promise<boolean> {
     const { store, commits, windowMinutes } = this.options;
     // A relay at rest commits nothing.
-    if ((await store.list({ prefix: DELTA_PREFIX }, { limit: 1 })).length === 0) return false;
+    if ((await store.list({ prefix: deltaKey.under() }, { limit: 1 })).length === 0) return false;
     return await commits.submit({
       async prepare(reads) {
         const state = await reads.get(TALLY_STATE);
-        const deltas = await store.list<CountsRow>({ prefix: DELTA_PREFIX }, { limit: MAX_DELTAS });
+        const deltas = await store.list<CountsRow>({ prefix: deltaKey.under() }, {
+          limit: MAX_DELTAS,
+        });
         const keys: Deno.KvKey[] = [];
         const found: Count[] = [];
         for (const { key, value } of deltas) {
@@ -140,10 +140,10 @@ export class Tally {
       transaction.putRecord(TALLY_STATE, { ...current, checkpoint });
       return current.checkpoint;
     });
-    if (former === undefined) await this.#deleteAll({ prefix: checkpointPrefix(name) });
+    if (former === undefined) await this.#deleteAll({ prefix: checkpointKey.under(name) });
     else if (former !== null) {
-      await this.#deleteAll({ prefix: checkpointPrefix(former.name) });
-      await this.#deleteAll({ start: LOG_PREFIX, end: [...LOG_PREFIX, former.seq + 1] });
+      await this.#deleteAll({ prefix: checkpointKey.under(former.name) });
+      await this.#deleteAll({ start: logKey.under(), end: logKey.under(former.seq + 1) });
     }
   }
 

@@ -14,6 +14,7 @@ import { defineRecord } from "../../base/storage/commits/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../../base/storage/rows/store.ts";
 import { MINUTE_MS } from "../../base/time/time_units.ts";
 import { MINUTES_AN_HOUR, WINDOW_MINUTES } from "./counted.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 /** Sends of one sender in one minute, or, negative, what a ban took from them. */
 export interface Count {
@@ -61,23 +62,25 @@ export interface Checkpoint {
   rows: number;
 }
 
-export const TALLY_STATE = defineRecord<TallyState>(["tally", "state"], 0)();
-export const DELTA_PREFIX: Deno.KvKey = ["tally", "delta"];
-export const LOG_PREFIX: Deno.KvKey = ["tally", "log"];
-export const PART_PREFIX: Deno.KvKey = ["tally", "part"];
-export const deltaKey = (attempt: string): Deno.KvKey => [...DELTA_PREFIX, attempt];
-export const logKey = (seq: number, n: number): Deno.KvKey => [...LOG_PREFIX, seq, n];
-export const partKey = (hour: number, seq: number, n: number): Deno.KvKey => [
-  ...PART_PREFIX,
-  hour,
-  seq,
-  n,
-];
-export const checkpointPrefix = (name: string): Deno.KvKey => ["tally", "checkpoint", name];
-export const checkpointKey = (name: string, n: number): Deno.KvKey => [
-  ...checkpointPrefix(name),
-  n,
-];
+export const TALLY_STATE = defineRecord<TallyState>(["tally", "state"], 0, {
+  holds: "number of the last fold, and the checkpoint in force",
+})();
+export const deltaKey = defineRow<[attempt: string]>(["tally", "delta"], 1, {
+  holds: "what one group commit adds to the leaderboard, by sender and minute",
+  expires: "7 d, until folded",
+});
+export const logKey = defineRow<[seq: number, n: number]>(["tally", "log"], 2, {
+  holds: "what one fold took in, whole",
+  expires: "7 d",
+});
+export const partKey = defineRow<[hour: number, seq: number, n: number]>(["tally", "part"], 3, {
+  holds: "what one fold took in, by the hour of the sends",
+  expires: "7 d",
+});
+export const checkpointKey = defineRow<[name: string, n: number]>(["tally", "checkpoint"], 2, {
+  holds: "every sender's count as of some fold; the first row has everybody's by the hour too",
+  expires: "7 d",
+});
 
 /** Counts in one row: under half of what a value may hold, with handles of 32 characters. */
 const COUNTS_A_ROW = 500;

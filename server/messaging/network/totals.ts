@@ -3,14 +3,23 @@
  * them without reading, so that no commit reads a counter.
  */
 import type { Rows } from "../../base/storage/rows/rows.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 /** KvU64: sends that were counted, for ever. */
-export const MESSAGE_COUNT: Deno.KvKey = ["total", "messages"];
+export const MESSAGE_COUNT = defineRow(["total", "messages"], 0, {
+  holds: "KvU64 sum of sends, without test traffic",
+})();
 /** KvU64: registrations of handles that are not test traffic. */
-export const REGISTRATION_COUNT: Deno.KvKey = ["total", "registrations"];
+export const REGISTRATION_COUNT = defineRow(["total", "registrations"], 0, {
+  holds: "KvU64 sum of registrations, without test traffic",
+})();
 /** KvU64: bans and unbans of such agents. */
-export const BAN_COUNT: Deno.KvKey = ["total", "bans"];
-export const UNBAN_COUNT: Deno.KvKey = ["total", "unbans"];
+export const BAN_COUNT = defineRow(["total", "bans"], 0, {
+  holds: "KvU64 sum of bans, without test traffic",
+})();
+export const UNBAN_COUNT = defineRow(["total", "unbans"], 0, {
+  holds: "KvU64 sum of unbans, without test traffic",
+})();
 
 export interface Totals {
   messages: number;

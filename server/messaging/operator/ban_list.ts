@@ -4,15 +4,16 @@ import { inKey, type InRecord } from "../mailboxes/agent_mailboxes.ts";
 import type { Identity } from "../agents/agent_records.ts";
 import type { Transaction } from "../../base/storage/commits/group_commit.ts";
 import { defineRecord } from "../../base/storage/commits/record_key.ts";
+import { defineRow } from "../../base/storage/rows/row_key.ts";
 
-/** ["ban", agentId]; stands while the agent is banned. Null where the ban is older than these records. */
+/** Stands while the agent is banned. Null where the ban is older than these records. */
 export interface BanRecord {
   v: 1;
   reason: string | null;
   bannedAtMs: number | null;
 }
 
-/** ["bans", bannedAtMs or 0, agentId]: the list in the order of time. */
+/** The list in the order of time. */
 export interface ListedBan {
   v: 1;
   address: string;
@@ -21,13 +22,13 @@ export interface ListedBan {
   bannedAtMs: number | null;
 }
 
-const BAN_LIST_PREFIX: Deno.KvKey = ["bans"];
-export const banKey = defineRecord<BanRecord, [agentId: number]>(["ban"], 1);
-const listedKey = (bannedAtMs: number | null, agentId: number): Deno.KvKey => [
-  ...BAN_LIST_PREFIX,
-  bannedAtMs ?? 0,
-  agentId,
-];
+export const banKey = defineRecord<BanRecord, [agentId: number]>(["ban"], 1, {
+  holds: "reason and time of a ban",
+  expires: "while it stands",
+});
+const listedKey = defineRow<[bannedAtMs: number, agentId: number]>(["bans"], 2, {
+  holds: "the list of bans as it is shown, in the order of time (0 where it is not known)",
+});
 
 /** Writes the record of a ban, or deletes it for null. */
 export function stageBan(
@@ -40,12 +41,14 @@ export function stageBan(
   if (ban !== null) {
     const { reason, bannedAtMs } = ban;
     const listed: ListedBan = { v: 1, address, handle, reason, bannedAtMs };
-    transaction.set(listedKey(bannedAtMs, id), listed);
-  } else if (before !== null) transaction.delete(listedKey(before.bannedAtMs, id));
+    transaction.set(listedKey(bannedAtMs ?? 0, id), listed);
+  } else if (before !== null) transaction.delete(listedKey(before.bannedAtMs ?? 0, id));
 }
 
 /** Exists once every ban of the store is in the list. */
-const LISTED_MARK: Deno.KvKey = ["meta", "bans-listed"];
+const LISTED_MARK = defineRow(["meta", "bans-listed"], 0, {
+  holds: "stands once the list has every ban, older ones of this store included",
+})();
 const RECORDS_A_READ = 500;
 
 /**
@@ -64,7 +67,7 @@ export class BanList {
       this.#completing = null; // the next request tries again
       throw error;
     }));
-    const rows = await this.options.store.list<ListedBan>({ prefix: BAN_LIST_PREFIX }, {
+    const rows = await this.options.store.list<ListedBan>({ prefix: listedKey.under() }, {
       reverse: true,
       limit: offset + limit,
     });

@@ -18,7 +18,6 @@ import {
   PURGE_MARK,
   purgeKey,
   type PurgeRecord,
-  PURGING_PREFIX,
   purgingKey,
 } from "../messages/rows/purge_record.ts";
 import type { RecentMessages } from "../messages/rows/recent_messages.ts";
@@ -86,7 +85,7 @@ export class Purges {
   }
 
   async #pending(): Promise<number[]> {
-    const rows = await this.options.store.list({ prefix: PURGING_PREFIX });
+    const rows = await this.options.store.list({ prefix: purgingKey.under() });
     return rows.map(({ key }) => key[1] as number);
   }
 

@@ -13,6 +13,12 @@ import { defineTool, type Tool } from "../../base/tool_server/tool.ts";
 import { PROFILE_ARGUMENTS } from "./agent_schemas.ts";
 import { refuseOwnToken } from "./own_token.ts";
 import type { RelayCall, ToolServices } from "./relay_call.ts";
+import { defineWindow } from "../../base/storage/commits/window_record.ts";
+
+const registerWindow = defineWindow<[addressHash: string]>("register-tool", {
+  holds: "registrations of a client address by the tool",
+  expires: "1 h",
+});
 
 const HANDLE = "3 to 32 characters of a-z, 0-9 and _";
 
@@ -71,7 +77,7 @@ export function registerTool(services: ToolServices): Tool<RelayCall> {
         tokenKind: "mcp",
         tokenHash: hash,
         client: {
-          windowName: "register-tool",
+          window: registerWindow,
           addressHash: call.addressHash(),
           limitPerHour: toolRegistrationsPerIpPerHour,
         },

@@ -212,11 +212,11 @@ async function begin(
   };
 }
 
-for (const [how, { code, kill }] of Object.entries(DEATHS)) {
-  Deno.test(`a key that ${how} while a body is on its way changes nothing, on any route`, async () => {
-    await using issuer = await startGoogleIssuer();
-    await using world = await startWorld(issuer);
-    const { relay, kv, owner, things } = world;
+Deno.test("a key that dies before its request is committed changes nothing, on any route", async (t) => {
+  await using issuer = await startGoogleIssuer();
+  await using world = await startWorld(issuer);
+  const { relay, kv, owner, things } = world;
+  const dieBehindBody = ({ code, kill }: Death) => async () => {
     const slow = KEY_CHANGES.filter(({ body, route }) =>
       body !== undefined && !(code === "trial_expired" && route.endsWith("/attach"))
     );
@@ -234,12 +234,8 @@ for (const [how, { code, kill }] of Object.entries(DEATHS)) {
       assert.deepEqual(await storedRows(kv), before, change.route);
       await restore();
     }
-  });
-
-  Deno.test(`a key that ${how} between the last look at it and the commit changes nothing, on any route`, async () => {
-    await using issuer = await startGoogleIssuer();
-    await using world = await startWorld(issuer);
-    const { kv, things } = world;
+  };
+  const dieAfterLook = ({ code, kill }: Death) => async () => {
     const dieBeforeCommit = (keyId: string) => {
       const died = Promise.withResolvers<{ rows: string[]; restore: () => Promise<unknown> }>();
       world.beforeNextCommit(async () => {
@@ -276,8 +272,14 @@ for (const [how, { code, kill }] of Object.entries(DEATHS)) {
         return error?.code ?? text;
       });
     }
-  });
-}
+  };
+  for (const [how, death] of Object.entries(DEATHS)) {
+    const told = `a key that ${how}`;
+    await t.step(`${told} while a body is on its way`, dieBehindBody(death));
+    const after = "between the last look at it and the commit";
+    await t.step(`${told} ${after}`, dieAfterLook(death));
+  }
+});
 
 Deno.test("a key that is deleted, or whose org is suspended, by the API while a body is on its way changes nothing, on a store of one's own", async () => {
   await using issuer = await startGoogleIssuer();

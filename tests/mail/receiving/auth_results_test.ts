@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { dkimSign } from "mailauth/lib/dkim/sign.js";
 import type { MailAuth } from "../../../server/mail/records/message_record.ts";
-import { startAuthRig } from "../../support/auth_rig.ts";
+import { type AuthRig, startAuthRig } from "../../support/auth_rig.ts";
 import { type DkimKey, dkimSigned, makeDkimKey } from "../../support/dkim_mail.ts";
 import type { ScriptedRecords } from "../../support/dns_server.ts";
 
@@ -30,16 +30,18 @@ type Zone = Record<string, ScriptedRecords>;
 /** spf dkim dmarc verdict */
 const words = ({ spf, dkim, dmarc, verdict }: MailAuth) => `${spf} ${dkim} ${dmarc} ${verdict}`;
 
-async function checked(
+/** One check after the other, each with a zone of its own. */
+const checksOn = (rig: AuthRig) =>
+async (
   zone: Zone,
   mail = MAIL,
-  client: Parameters<ReturnType<typeof startAuthRig>["check"]>[1] = {},
-): Promise<MailAuth> {
-  await using rig = startAuthRig(zone);
+  client: Parameters<AuthRig["check"]>[1] = {},
+): Promise<MailAuth> => {
+  rig.publish(zone);
   const auth = await rig.check(mail, client);
   assert.deepEqual(rig.losses, []);
   return auth;
-}
+};
 
 Deno.test("AuthChecker.check() gives each result of SPF, and none where the client is not known", async () => {
   await using rig = startAuthRig();
@@ -78,6 +80,8 @@ Deno.test("AuthChecker.check() gives each result of SPF, and none where the clie
 });
 
 Deno.test("AuthChecker.check() takes the client's name for an empty sender, and IPv6 addresses", async () => {
+  await using rig = startAuthRig();
+  const checked = checksOn(rig);
   const zone: Zone = {
     "TXT mx.example.org": { TXT: ["v=spf1 ip4:192.0.2.1 ip6:2001:db8::/32 -all"] },
   };
@@ -94,6 +98,8 @@ Deno.test("AuthChecker.check() takes the client's name for an empty sender, and 
 });
 
 Deno.test("AuthChecker.check() passes what an aligned signature or SPF speaks for, without a record too", async () => {
+  await using rig = startAuthRig();
+  const checked = checksOn(rig);
   const spf: Zone = { "TXT example.org": { TXT: ["v=spf1 ip4:192.0.2.1 -all"] } };
   const dmarc: Zone = { "TXT _dmarc.example.org": { TXT: ["v=DMARC1; p=reject"] } };
   const mail = await signed("example.org");
@@ -109,6 +115,8 @@ Deno.test("AuthChecker.check() passes what an aligned signature or SPF speaks fo
 });
 
 Deno.test("AuthChecker.check() fails what passes for another domain, where the From has a record", async () => {
+  await using rig = startAuthRig();
+  const checked = checksOn(rig);
   const dmarc: Zone = { "TXT _dmarc.example.org": { TXT: ["v=DMARC1; p=none"] } };
   const other: Zone = { "TXT evil.example": { TXT: ["v=spf1 +all"] } };
   const client = { envelopeFrom: "x@evil.example" };
@@ -122,6 +130,8 @@ Deno.test("AuthChecker.check() fails what passes for another domain, where the F
 });
 
 Deno.test("AuthChecker.check() aligns by organization, and exactly where the record asks for it", async () => {
+  await using rig = startAuthRig();
+  const checked = checksOn(rig);
   const sub = MAIL.replace("alice@example.org", "alice@mail.example.co.uk");
   const mail = await signed("example.co.uk", sub);
   const dkim = published("example.co.uk");
@@ -202,6 +212,8 @@ Deno.test("AuthChecker.check() calls several or no From a permanent error of DMA
 });
 
 Deno.test("AuthChecker.check() tells a false signature from one that cannot be checked", async () => {
+  await using rig = startAuthRig();
+  const checked = checksOn(rig);
   const mail = await signed("example.org");
   const zone = published("example.org");
   const key = (record: ScriptedRecords): Zone => ({ "TXT s1._domainkey.example.org": record });
@@ -267,6 +279,8 @@ Deno.test("AuthChecker.check() tells a false signature from one that cannot be c
 });
 
 Deno.test("AuthChecker.check() checks both forms of a body, and l= where it covers all of it", async () => {
+  await using rig = startAuthRig();
+  const checked = checksOn(rig);
   const body = MAIL.slice(MAIL.indexOf("\r\n\r\n") + 4);
   const forms: [string, number | undefined, string][] = [
     ["simple/simple", undefined, "pass"],
@@ -295,6 +309,8 @@ Deno.test("AuthChecker.check() checks both forms of a body, and l= where it cove
 });
 
 Deno.test("AuthChecker.check() takes the best of several signatures, and the newest ten", async () => {
+  await using rig = startAuthRig();
+  const checked = checksOn(rig);
   const zone = published("example.org");
   const good = await signed("example.org");
   const broken =
@@ -320,6 +336,8 @@ Deno.test("AuthChecker.check() counts no ARC seal for a signature", async () => 
 });
 
 Deno.test("AuthChecker.check() says temperror where what DNS did not tell could have passed", async () => {
+  await using rig = startAuthRig();
+  const checked = checksOn(rig);
   const dmarc: Zone = { "TXT _dmarc.example.org": { TXT: ["v=DMARC1; p=reject"] } };
   const mail = await signed("example.org");
   const key: Zone = { "TXT s1._domainkey.example.org": "servfail" };

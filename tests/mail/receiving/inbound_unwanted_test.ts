@@ -192,5 +192,6 @@ Deno.test("a flood of mails with slow DNS keeps nobody else waiting, in its own 
   ]);
   const { data } = await world.list();
   assert.ok(data.some(({ auth }: { auth: { verdict: string } }) => auth.verdict === "pass"));
+  zone.clear(); // what is left of the flood need not wait for silence
   await Promise.all(flood);
 });

@@ -65,31 +65,35 @@ const argumentsOf = (tool: string, { inbox, message, thread }: Ids): ToolArgs =>
     search_mail: { q: "hello", inbox_id: inbox },
   } as Record<string, ToolArgs>)[tool]!;
 
-for (const [kind, { scope, permissions, opens }] of Object.entries(KINDS)) {
-  Deno.test(`a key that is ${kind} calls exactly its mail tools, and of an inbox-scoped one only for its inbox`, async () => {
-    await using relay = await startMailRelay({ limits: { mailRegistrationsPerIpPerHour: 100 } });
-    const [owner, other] = [await verifiedOrg(relay), await verifiedOrg(relay)];
-    const [own, sibling] = [await newInbox(relay, owner), await newInbox(relay, owner)];
-    const foreign = await newInbox(relay, other);
-    const ofInbox = scope === "inbox" ? { inbox_id: own.inbox } : {};
-    const { api_key } = await owner.newKey({ name: kind, scope, permissions, ...ofInbox });
-    const holder = owner.with(api_key);
-    for (const [tool, access] of Object.entries(TOOLS)) {
-      const call = (ids: Ids) => callMail(holder, tool, argumentsOf(tool, ids));
-      if (!opens.includes(access)) {
-        for (const ids of [own, foreign, UNKNOWN]) {
-          assertToolRefused(await call(ids), "insufficient_permission", /^this tool takes/);
+Deno.test("each kind of key calls exactly its mail tools, and of an inbox-scoped one only for its inbox", async (t) => {
+  await using relay = await startMailRelay({ limits: { mailRegistrationsPerIpPerHour: 100 } });
+  const testKind =
+    (kind: string, { scope, permissions, opens }: typeof KINDS[string]) => async () => {
+      const [owner, other] = [await verifiedOrg(relay), await verifiedOrg(relay)];
+      const [own, sibling] = [await newInbox(relay, owner), await newInbox(relay, owner)];
+      const foreign = await newInbox(relay, other);
+      const ofInbox = scope === "inbox" ? { inbox_id: own.inbox } : {};
+      const { api_key } = await owner.newKey({ name: kind, scope, permissions, ...ofInbox });
+      const holder = owner.with(api_key);
+      for (const [tool, access] of Object.entries(TOOLS)) {
+        const call = (ids: Ids) => callMail(holder, tool, argumentsOf(tool, ids));
+        if (!opens.includes(access)) {
+          for (const ids of [own, foreign, UNKNOWN]) {
+            assertToolRefused(await call(ids), "insufficient_permission", /^this tool takes/);
+          }
+          continue;
         }
-        continue;
+        assert.equal((await call(own)).isError, false, tool);
+        if (tool === "create_inbox") continue;
+        for (const ids of [foreign, UNKNOWN]) assertToolRefused(await call(ids), "not_found");
+        if (scope === "inbox") assertToolRefused(await call(sibling), "not_found");
+        else assert.equal((await call(sibling)).isError, false, tool);
       }
-      assert.equal((await call(own)).isError, false, tool);
-      if (tool === "create_inbox") continue;
-      for (const ids of [foreign, UNKNOWN]) assertToolRefused(await call(ids), "not_found");
-      if (scope === "inbox") assertToolRefused(await call(sibling), "not_found");
-      else assert.equal((await call(sibling)).isError, false, tool);
-    }
-  });
-}
+    };
+  for (const [kind, made] of Object.entries(KINDS)) {
+    await t.step(`a key that is ${kind}`, testKind(kind, made));
+  }
+});
 
 Deno.test("search_mail of an inbox-scoped key looks at its inbox alone", async () => {
   await using relay = await startMailRelay();

@@ -9,7 +9,7 @@ import {
 import { RelayError } from "../../errors.ts";
 import { letterJob, mailboxKey } from "../../../../tests/support/storage.ts";
 import { type Job, type Transaction } from "./group_commit.ts";
-import { JOURNAL_PREFIX, type JournalRow } from "./journal.ts";
+import { journalKey, type JournalRow } from "./journal.ts";
 import { defineRecord } from "./record_key.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../rows/store.ts";
 
@@ -279,6 +279,6 @@ Deno.test("of two jobs that require one row absent, the second one finds what th
 
 /** Numbers of the journal that stay used up until the process ends. */
 async function usedUp(kv: Deno.Kv): Promise<unknown[]> {
-  const rows = await Array.fromAsync(kv.list<JournalRow>({ prefix: JOURNAL_PREFIX }));
+  const rows = await Array.fromAsync(kv.list<JournalRow>({ prefix: journalKey.under() }));
   return rows.filter(({ value }) => value.attempt === null).map(({ key }) => key[1]);
 }

@@ -8,6 +8,7 @@ import { isLate, StoreFailed } from "../rows/call_deadline.ts";
 import { impossibleClock, isImpossible } from "../rows/clock_watch.ts";
 import type { Store } from "../rows/store.ts";
 import { NoFreeSlot, type WriterSlot } from "../leases/writer_slot.ts";
+import { defineRow } from "../rows/row_key.ts";
 
 /** 2025-01-01T00:00:00Z. */
 export const ID_EPOCH_MS = 1_735_689_600_000;
@@ -41,7 +42,9 @@ export function nextIdInSlot(floor: number, slot: number): number {
 /** An id above the stored ceiling was asked for: the group waits until the ceiling is raised. */
 export class CeilingReached extends Error {}
 
-const ceilingKey = (slot: number): Deno.KvKey => ["slot", slot, "ceiling"];
+const ceilingKey = defineRow<[slot: number, name: "ceiling"]>(["slot"], 2, {
+  holds: "message id that this writer slot has not passed",
+});
 
 /**
  * Gives the ids of one writer slot. The store holds a ceiling that no id passes. The next holder of
@@ -169,7 +172,7 @@ export class IdSequence {
   /** @returns false when the slot was lost */
   async #tryRaise(atLeast: number): Promise<boolean> {
     const { checks } = this;
-    const key = ceilingKey(this.#number);
+    const key = ceilingKey(this.#number, "ceiling");
     const isHeld = await this.store.transact(async (transaction) => {
       const [stored, ...held] = await transaction.getMany<[number, ...unknown[]]>(
         [key, ...checks.map((check) => check.key)],

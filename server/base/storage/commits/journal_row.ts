@@ -1,6 +1,7 @@
 /** A row of the journal: its key, what it holds, and what that takes. */
 import type { Store } from "../rows/store.ts";
 import { keySizeBytes, valueSizeBytes } from "../rows/stored_size.ts";
+import { defineRow } from "../rows/row_key.ts";
 
 /** ["journal", number] */
 export interface JournalRow {
@@ -12,8 +13,11 @@ export interface JournalRow {
 
 export type JournalRecord = readonly [key: Deno.KvKey, value: unknown];
 
-export const JOURNAL_PREFIX: Deno.KvKey = ["journal"];
-export const journalKey = (number: number): Deno.KvKey => ["journal", number];
+export const journalKey = defineRow<[number: number]>(["journal"], 1, {
+  holds: "on exclusive stores: that a commit was stored, and the deferred records that it " +
+    "changed",
+  expires: "until they are in their own rows: some seconds",
+});
 
 /** Deno KV refuses values of more than 65,536 bytes, what encloses them included. */
 export const JOURNAL_ROW_BYTES = 65_000;

@@ -1,13 +1,13 @@
 /**
  * Decides which keys of the store are records. A part declares its own. Every other key is a row,
- * which commits write without a check and memory does not keep.
+ * which commits write without a check and memory does not keep: see `rows/row_key.ts`.
  */
+
+import { type KeyOf, keyOf, type KeyPart, type Told } from "../rows/row_key.ts";
 
 /** Key of a record that holds a `T`. */
 export type RecordKey<T> = Deno.KvKey & { readonly [HOLDS]?: T };
 declare const HOLDS: unique symbol;
-
-type KeyPart = string | number;
 
 /** The fixed first parts, and the number of all parts, of declared records. */
 interface Shape {
@@ -29,16 +29,15 @@ const shapes = new Map<KeyPart, Shape[]>();
 export function defineRecord<T, Parts extends KeyPart[] = []>(
   prefix: readonly [string, ...KeyPart[]],
   arity: Parts["length"],
-  { deferred = false }: { deferred?: boolean } = {},
-): (...parts: Parts) => RecordKey<T> {
+  { deferred = false }: Partial<Told> & { deferred?: boolean } = {},
+): KeyOf<Parts, RecordKey<T>> {
   const shape = { prefix, length: prefix.length + arity, deferred };
   const others = shapes.get(prefix[0]);
   if (others === undefined) shapes.set(prefix[0], [shape]);
   else if (others.some((other) => isSame(other, shape))) {
     throw new TypeError(`records ${prefix.join("/")} of ${arity} parts are declared already`);
   } else others.push(shape);
-  // Cut to the arity: `.map(keyOf)` passes more arguments than the part.
-  return (...parts) => [...prefix, ...parts.slice(0, arity)];
+  return keyOf(prefix, arity);
 }
 
 /** Whether a key is that of a declared record. */

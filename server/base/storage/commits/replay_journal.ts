@@ -1,10 +1,5 @@
 /** The start of a store with a journal: what a former process has left in it goes to its rows. */
-import {
-  JOURNAL_PREFIX,
-  type JournalRecord,
-  type JournalRow,
-  journalSizeBytes,
-} from "./journal.ts";
+import { journalKey, type JournalRecord, type JournalRow, journalSizeBytes } from "./journal.ts";
 import type { Write } from "../rows/backend.ts";
 import type { Row } from "../rows/rows.ts";
 import { recordName } from "./record_cache.ts";
@@ -25,7 +20,7 @@ export async function replayJournal(store: Store): Promise<number> {
   let listed: Row<JournalRow>[] = [];
   for (;;) {
     if (listed.length === 0) {
-      listed = await store.list({ prefix: JOURNAL_PREFIX }, { limit: ROWS_A_READ });
+      listed = await store.list({ prefix: journalKey.under() }, { limit: ROWS_A_READ });
     }
     const { rows, records } = firstCommit(listed, capacity);
     if (rows.length === 0) return replayed;

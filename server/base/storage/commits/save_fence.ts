@@ -1,8 +1,12 @@
 import type { Write } from "../rows/backend.ts";
 import type { Store } from "../rows/store.ts";
+import { defineRow } from "../rows/row_key.ts";
 
 /** Only its versionstamp says anything. */
-const FENCE: Deno.KvKey = ["meta", "journal"];
+const FENCE = defineRow(["meta", "journal"], 0, {
+  holds: "what each save of deferred records requires unchanged, and one after a save of " +
+    "unclear outcome writes first",
+})();
 
 /**
  * Commits of whole records, unchecked, one after the other. One that was called failed might come to the

@@ -3,6 +3,7 @@ import { defineRecord, type RecordKey } from "./record_key.ts";
 import { admitOrRefuse, type Window, type WindowRule } from "../../bounds/rate_window.ts";
 import type { Transaction } from "./job.ts";
 import { EXPIRY_MARGIN_MS } from "../rows/store.ts";
+import type { Told } from "../rows/row_key.ts";
 
 export interface WindowRecord {
   v: 1;
@@ -12,7 +13,17 @@ export interface WindowRecord {
 /** Whose events are counted: the hash of a client address, or an agent id. */
 type Counted = string | number;
 
-export const windowKey = defineRecord<WindowRecord, [name: string, who: Counted]>(["window"], 2);
+/** Makes the keys of one kind of window. */
+export type WindowKey = (who: Counted) => RecordKey<WindowRecord>;
+
+const windowKey = defineRecord<WindowRecord, [name: string, who: Counted]>(["window"], 2, {
+  holds: "the times of what is counted within a sliding window",
+});
+
+/** Declares a kind of window, of `window` and this name; as defineRecord(). */
+export function defineWindow<_Who extends [Counted]>(name: string, _told: Told): WindowKey {
+  return (who) => windowKey(name, who);
+}
 
 /**
  * Counts one more event, in the plan of a job.

@@ -5,7 +5,7 @@
  * owner row, and before it gets another slot it reads the floor.
  */
 import { leaseRuns, type LeaseTiming } from "./lease.ts";
-import { slotKeys, type SlotLeaseRow } from "./writer_slot.ts";
+import { slotKeys, type SlotLeaseRow, slotOwnerKey } from "./writer_slot.ts";
 import type { Store } from "../rows/store.ts";
 
 /** @param version of the floor as it is to be known, or newer */
@@ -15,7 +15,7 @@ export async function isFloorKnown(
   timing: LeaseTiming,
 ): Promise<boolean> {
   let known = true;
-  for (const { key: [, slot, name] } of await store.list({ prefix: ["slot"] })) {
+  for (const { key: [, slot, name] } of await store.list({ prefix: slotOwnerKey.under() })) {
     // Who takes a free slot reads the floor afterwards.
     if (name !== "owner") continue;
     const isKnownOrTaken = await store.transact(async (transaction) => {

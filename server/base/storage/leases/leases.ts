@@ -6,8 +6,12 @@ import { CLOCK_SKEW_MS } from "../../time/clock_skew.ts";
 import { Lease } from "./lease.ts";
 import { randomId } from "../rows/random_id.ts";
 import type { Store } from "../rows/store.ts";
+import { defineRow } from "../rows/row_key.ts";
 
-/** ["lease", name] */
+const leaseKey = defineRow<[name: string]>(["lease"], 1, {
+  holds: "which process does a piece of periodic work now, on shared stores",
+});
+
 interface LeaseRow {
   v: 1;
   process: string;
@@ -44,7 +48,7 @@ export class Leases {
     working.add(name);
     const process = this.#process;
     const lease = new Lease<LeaseRow>(this.store, {
-      keys: [["lease", name]],
+      keys: [leaseKey(name)],
       isOurs: (row) => row.process === process,
       until: (untilMs) => [{ v: 1, process, turn: 0, untilMs } satisfies LeaseRow],
     }, { leaseMs, clockSkewMs: CLOCK_SKEW_MS });

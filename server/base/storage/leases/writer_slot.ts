@@ -11,6 +11,7 @@ import { CLOCK_SKEW_MS } from "../../time/clock_skew.ts";
 import { Lease, type LeaseTiming } from "./lease.ts";
 import { randomId } from "../rows/random_id.ts";
 import type { Store } from "../rows/store.ts";
+import { defineRow } from "../rows/row_key.ts";
 
 const SLOT_COUNT = 255;
 
@@ -27,9 +28,16 @@ export interface SlotLeaseRow {
   floor?: string;
 }
 
+export const slotOwnerKey = defineRow<[slot: number, name: "owner"]>(["slot"], 2, {
+  holds: "holder of a slot on a shared store",
+});
+const slotLeaseKey = defineRow<[slot: number, name: "lease"]>(["slot"], 2, {
+  holds: "end of the lease of a slot, and which floor of signatures its commits rest on",
+});
+
 /** Keys of a slot's rows. */
 export function slotKeys(slot: number): readonly [owner: Deno.KvKey, lease: Deno.KvKey] {
-  return [["slot", slot, "owner"], ["slot", slot, "lease"]];
+  return [slotOwnerKey(slot, "owner"), slotLeaseKey(slot, "lease")];
 }
 
 /** No slot is free: 255 processes hold live leases on this store. */

@@ -3,6 +3,7 @@
  * failed that was stored, then or a little later. So it writes a row that no other commit writes.
  */
 import type { Write } from "./backend.ts";
+import { defineRow } from "./row_key.ts";
 
 /** How long the row stays: its process asks at once or not at all. */
 const ATTEMPT_LIFE_MS = 3_600_000;
@@ -15,8 +16,10 @@ export interface Attempt {
   readonly nowMs: number;
 }
 
-/** ["attempt", attempt]: stands once what the attempt was to store is stored. */
-export const attemptKey = (attempt: string): Deno.KvKey => ["attempt", attempt];
+export const attemptKey = defineRow<[attempt: string]>(["attempt"], 1, {
+  holds: "stands once what the attempt of a commit on a shared store was to store is stored",
+  expires: "1 h",
+});
 
 export function attemptRow(attempt: string): Write {
   return { kind: "set", key: attemptKey(attempt), value: 1, expireInMs: ATTEMPT_LIFE_MS };

@@ -1,6 +1,7 @@
 /** The version of the key layout, and what a store is given once, when it is first opened. */
 import type { Backend, Write } from "./backend.ts";
 import type { Rows } from "./rows.ts";
+import { defineRow } from "./row_key.ts";
 
 /**
  * Raised with every change of keys or values that older versions cannot read.
@@ -15,8 +16,13 @@ import type { Rows } from "./rows.ts";
 export const LAYOUT_VERSION = 3;
 const SHARED_LAYOUT_VERSION = 1;
 
-const LAYOUT_KEY: Deno.KvKey = ["meta", "layout"];
-const ADDRESS_KEY: Deno.KvKey = ["meta", "address-key"];
+export const LAYOUT_KEY = defineRow(["meta", "layout"], 0, {
+  holds: "`{version}`; a newer one stops start-up. 3 as soon as an exclusive relay has opened " +
+    "it, else 1",
+})();
+const ADDRESS_KEY = defineRow(["meta", "address-key"], 0, {
+  holds: "32 random bytes under which client addresses and stopped e-mail addresses are hashed",
+})();
 const ADDRESS_KEY_BYTES = 32;
 
 interface LayoutRecord {

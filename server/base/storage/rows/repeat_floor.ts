@@ -8,8 +8,12 @@
  * lowered (RELAY_CLOCK_CHECK=off).
  */
 import type { Rows } from "./rows.ts";
+import { defineRow } from "./row_key.ts";
 
-export const FLOOR_KEY: Deno.KvKey = ["sig-floor"];
+export const FLOOR_KEY = defineRow(["sig-floor"], 0, {
+  holds: "the newest signed second of which rows of signatures may have been swept: what is " +
+    "signed at or below it and has no row is refused",
+})();
 
 interface FloorRow {
   v: 1;

@@ -5,14 +5,21 @@
 import { DAY_MS, MINUTE_MS } from "../../time/time_units.ts";
 import type { ClockWatch } from "./clock_watch.ts";
 import type { Store } from "./store.ts";
+import { defineRow } from "./row_key.ts";
 
 /**
  * The newest wall time of use, unix ms: only ever written by a clock that was relied on, and taken back
  * only to a day ahead of one that leapt back.
  */
-const NEWEST_KEY: Deno.KvKey = ["meta", "clock"];
+const NEWEST_KEY = defineRow(["meta", "clock"], 0, {
+  holds: "the newest time of use by a clock that was relied on, each minute: what a clock " +
+    "that is behind is told by",
+})();
 /** Ms lived; absent in stores of former versions, which is 0. */
-const LIVED_KEY: Deno.KvKey = ["meta", "lived"];
+const LIVED_KEY = defineRow(["meta", "lived"], 0, {
+  holds: "ms for which relays have run on this store, by their monotonic clocks, after 10 s " +
+    "and then each minute: never more than has passed",
+})();
 /** A relay does not start with a clock further behind the newest time, and remarks on one as far ahead. */
 const FAR_MS = DAY_MS;
 const WRITE_EVERY_MS = MINUTE_MS;

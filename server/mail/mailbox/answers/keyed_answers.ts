@@ -2,6 +2,7 @@
  * Answers under Idempotency-Keys of requests that send (docs/mail.md, "Sending once"). Those that are too
  * large for a row are blobs. Each counts in its org's storage until it goes.
  */
+import { defineRow } from "../../../base/storage/rows/row_key.ts";
 import type { BlobRef, Blobs } from "../../../base/blobs/blobs.ts";
 import { countOut, countStorage, storageKey } from "../../../base/blobs/stored_bytes.ts";
 import { RelayError } from "../../../base/errors.ts";
@@ -78,12 +79,15 @@ type HeldAnswer = Pick<StoredAnswer, "rowBytes" | "blob"> & {
   isUncounted?: true;
 };
 
-/** ["mail-answer", dueMs, scope], the index of former versions; the first ones counted nothing, and named no org. */
+/** The first ones counted nothing, and named no org. */
 type FormerIndexRow =
   | { v: 1; orgId: string; rowBytes: number; blob: BlobRef | null }
   | { v: 1; orgId?: undefined; blob: BlobRef };
 
-const FORMER_INDEX = "mail-answer";
+const formerIndexKey = defineRow<[dueMs: number, scope: string]>(["mail-answer"], 2, {
+  holds: "of former versions: what a stored answer takes, by the wall clock",
+  expires: "until swept",
+});
 /** An answer up to this size stands in a row of the store. */
 const ROW_ANSWER_BYTES = 32 * 1024;
 /** For how long an answer is in the store. */
@@ -167,10 +171,10 @@ export class KeyedAnswers implements RepetitionKind {
   async former(limit: number): Promise<EndedUse[]> {
     const { store } = this.services;
     if (store.lived() < STORED_MS) return [];
-    const prefix = [FORMER_INDEX];
+    const prefix = formerIndexKey.under();
     const nowMs = store.now();
-    const over = { prefix, end: [FORMER_INDEX, nowMs + 1] };
-    const ahead = { prefix, start: [FORMER_INDEX, nowMs + STORED_MS + CLOCK_SKEW_MS] };
+    const over = { prefix, end: formerIndexKey.under(nowMs + 1) };
+    const ahead = { prefix, start: formerIndexKey.under(nowMs + STORED_MS + CLOCK_SKEW_MS) };
     const rows: Deno.KvEntry<FormerIndexRow>[] = [
       ...await store.list<FormerIndexRow>(over, { limit }),
       ...await store.list<FormerIndexRow>(ahead, { limit }),
@@ -217,7 +221,7 @@ export function putAnswerEnd(transaction: Transaction, orgId: string, answer: St
   const held: HeldAnswer = { rowBytes, blob };
   if (livedMs === undefined) {
     const row: FormerIndexRow = { v: 1, orgId, ...held };
-    transaction.set([FORMER_INDEX, dueMs, scope], row);
+    transaction.set(formerIndexKey(dueMs, scope), row);
   } else {
     MAIL_KEYS.putEnd(transaction, useKey(orgId, scope), { livedMs, beside: [ANSWER_PART], held });
   }

@@ -1,4 +1,5 @@
 /** What an inbox holds besides its own records, for those who erase it. */
+import { defineRow } from "../../../base/storage/rows/row_key.ts";
 
 /** Rows that are kept by org and inbox: all keys of a table that begin with both. */
 export const INBOX_TABLES = [
@@ -13,16 +14,12 @@ export const INBOX_TABLES = [
   "mail-mailbox",
 ] as const;
 
-/** ["mail-inbox-erasure", orgId, inboxId]: stands while something is left of a deleted inbox. */
-export const inboxErasureKey = (orgId: string, inboxId: string): Deno.KvKey => [
-  "mail-inbox-erasure",
-  orgId,
-  inboxId,
-];
+export const inboxErasureKey = defineRow<[orgId: string, inboxId: string]>(
+  ["mail-inbox-erasure"],
+  2,
+  { holds: "stands while something is left of a deleted inbox" },
+);
 
-/** ["mail-retention", orgId, inboxId]: {days}, of inboxes that keep their messages for some days. */
-export const retentionKey = (orgId: string, inboxId: string): Deno.KvKey => [
-  "mail-retention",
-  orgId,
-  inboxId,
-];
+export const retentionKey = defineRow<[orgId: string, inboxId: string]>(["mail-retention"], 2, {
+  holds: "days after which an inbox's messages are deleted; of inboxes that have some",
+});

@@ -179,7 +179,7 @@ export class Inboxes {
     limit: number,
   ): Promise<{ inboxes: Inbox[]; more: boolean }> {
     const store = this.services.store;
-    const prefix = ["mail-inbox", orgId];
+    const prefix = inboxKey.under(orgId);
     const selector = afterId === null
       ? { prefix }
       : { prefix, start: [...prefix, `${afterId}\u0000`] };

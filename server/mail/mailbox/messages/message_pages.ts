@@ -99,7 +99,7 @@ export class MessagePages {
     const index = narrowest(filters);
     const count = Math.min(ROWS_AT_ONCE, limit + 1);
     if (index === null) {
-      const prefix = messageKey(orgId, inboxId, "").slice(0, -1);
+      const prefix = messageKey.under(orgId, inboxId);
       const selector = rangeBehind(prefix, after, newest);
       const rows = await this.services.store.list<MessageRow>(selector, {
         limit: count,

@@ -10,6 +10,7 @@ import { DAY_MS, MINUTE_MS } from "../../../base/time/time_units.ts";
 import { leastMailId } from "../../records/mail_id.ts";
 import { messageKey, type MessageRow } from "../../records/message_record.ts";
 import type { Messages } from "./messages.ts";
+import { retentionKey } from "../inboxes/inbox_rows.ts";
 
 export interface RetentionOptions {
   store: Store;
@@ -19,7 +20,6 @@ export interface RetentionOptions {
   log: Log;
 }
 
-/** ["mail-retention", orgId, inboxId] */
 interface RetentionRow {
   v: 1;
   days: number;
@@ -72,7 +72,7 @@ export class Retention {
   async #pending(): Promise<Due[]> {
     const store = this.options.store;
     const found: Due[] = [];
-    for (const { key, value } of await store.list<RetentionRow>({ prefix: ["mail-retention"] })) {
+    for (const { key, value } of await store.list<RetentionRow>({ prefix: retentionKey.under() })) {
       const due = { orgId: key[1] as string, inboxId: key[2] as string, days: value.days };
       if ((await this.#dueOf(due, 1)).length > 0) found.push(due);
     }
@@ -86,7 +86,7 @@ export class Retention {
   ): Promise<Pick<MessageRow, "orgId" | "inboxId" | "id">[]> {
     const { store, now } = this.options;
     if (this.#refused.has(inboxId)) return [];
-    const prefix = messageKey(orgId, inboxId, "").slice(0, -1);
+    const prefix = messageKey.under(orgId, inboxId);
     const end = messageKey(orgId, inboxId, leastMailId("msg", now() - days * DAY_MS));
     const rows = await store.list<MessageRow>({ prefix, end }, {
       limit,

@@ -64,7 +64,7 @@ export class ThreadPages {
 
   async read(orgId: string, inboxId: string, query: ThreadQuery): Promise<ThreadPage> {
     const { store, pageBytes } = this.services;
-    const prefix = threadOrderKey(orgId, inboxId, "").slice(0, -1);
+    const prefix = threadOrderKey.under(orgId, inboxId);
     const page = new BoundedPage<string>({
       limit: query.limit,
       maxBytes: pageBytes,

@@ -7,6 +7,7 @@ import { EXPIRY_MARGIN_MS, type Store } from "../../../base/storage/rows/store.t
 import { DAY_MS } from "../../../base/time/time_units.ts";
 import type { MessageRow } from "../../records/message_record.ts";
 import { TRIED_MS, triedFromMs } from "./retry_times.ts";
+import { defineRow } from "../../../base/storage/rows/row_key.ts";
 
 /** Goes to the next hop. */
 export const MAIL_KIND = "mail";
@@ -27,7 +28,6 @@ export interface MailPayload {
 export const mailRowId = (messageId: string, recipient: number): string =>
   `mail/${messageId}/${recipient}`;
 
-/** ["mail-sent", messageId]: whose message a bounce address names, for as long as it takes reports. */
 export interface SentRow {
   v: 1;
   orgId: string;
@@ -35,14 +35,19 @@ export interface SentRow {
   /** From then on reports are refused, unix ms. */
   untilMs: number;
 }
-export const sentKey = (messageId: string): Deno.KvKey => ["mail-sent", messageId];
+export const sentKey = defineRow<[messageId: string]>(["mail-sent"], 1, {
+  holds: "whose message a bounce address names, for as long as it takes reports",
+  expires: "30 d",
+});
 
-/** ["mail-sent-id", rfcMessageId]: the message of a Message-ID, as long as its SentRow. */
 export interface SentIdRow {
   v: 1;
   messageId: string;
 }
-export const sentIdKey = (rfcMessageId: string): Deno.KvKey => ["mail-sent-id", rfcMessageId];
+export const sentIdKey = defineRow<[rfcMessageId: string]>(["mail-sent-id"], 1, {
+  holds: "the message that bears a Message-ID, for delivery events",
+  expires: "30 d",
+});
 
 /** How long reports are taken (docs/mail.md, "Bounces and suppressed addresses"). */
 export const REPORTED_MS = 30 * DAY_MS;

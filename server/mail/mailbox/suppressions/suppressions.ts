@@ -11,6 +11,7 @@ import type { Limits } from "../../../base/config/limits.ts";
 import { timestamp } from "../../../base/time/timestamp.ts";
 import { type CallingKey, requireCaller } from "../../access/require_org.ts";
 import { unknownObject } from "../../access/unknown_object.ts";
+import { defineRow } from "../../../base/storage/rows/row_key.ts";
 
 export type SuppressionReason = "hard_bounce" | "complaint";
 
@@ -22,19 +23,18 @@ export interface SuppressionRecord {
   createdAtMs: number;
 }
 
-/** ["mail-suppression", orgId, address]: address is lowercased. */
+/** The address is lowercased. */
 export const suppressionKey = defineRecord<SuppressionRecord, [orgId: string, address: string]>(
   ["mail-suppression"],
   2,
+  { holds: "an address that an org writes to no more, and why", expires: "until lifted" },
 );
 
-/** ["mail-suppression-order", orgId, createdAtMs, address]: the list by its time. */
-const orderKey = (orgId: string, createdAtMs: number, address: string): Deno.KvKey => [
-  "mail-suppression-order",
-  orgId,
-  createdAtMs,
-  address,
-];
+const orderKey = defineRow<[orgId: string, createdAtMs: number, address: string]>(
+  ["mail-suppression-order"],
+  3,
+  { holds: "the same as a list" },
+);
 
 /** Tables with rows of an org, for its erasure. */
 export const SUPPRESSION_TABLES = ["mail-suppression", "mail-suppression-order"] as const;
@@ -92,7 +92,7 @@ export class Suppressions {
     limit: number,
   ): Promise<{ suppressions: Suppression[]; last: SuppressionPosition | null }> {
     const store = this.services.store;
-    const prefix = ["mail-suppression-order", orgId];
+    const prefix = orderKey.under(orgId);
     const selector = after === null
       ? { prefix }
       : { prefix, end: orderKey(orgId, after.createdAtMs, after.address) };

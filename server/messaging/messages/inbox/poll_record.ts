@@ -1,6 +1,7 @@
 import { defineRecord } from "../../../base/storage/commits/record_key.ts";
 import type { Rows } from "../../../base/storage/rows/rows.ts";
 import type { ReadRanges } from "./read_ranges.ts";
+import { defineRow } from "../../../base/storage/rows/row_key.ts";
 
 /** ["poll", agentId]: what the relay remembers of an agent's inbox polls. */
 export interface PollRecord {
@@ -16,9 +17,13 @@ export interface PollRecord {
 /** Ranges that one record holds: an agent that polls here and there makes one a poll. */
 export const MAX_READ_RANGES = 1_000;
 
-export const pollKey = defineRecord<PollRecord, [agentId: number]>(["poll"], 1);
-/** A message that was delivered on its own when the record had no room for another range. */
-export const readKey = (agentId: number, id: number): Deno.KvKey => ["read", agentId, id];
+export const pollKey = defineRecord<PollRecord, [agentId: number]>(["poll"], 1, {
+  holds: "last recorded poll, and which messages were delivered, as ranges of ids",
+});
+export const readKey = defineRow<[agentId: number, messageId: number]>(["read"], 2, {
+  holds: "a single delivery that the record had no room for (over 1,000 ranges)",
+  expires: "30 d",
+});
 
 /** Which of these messages were delivered on their own; one at least, in the order of their ids or the reverse. */
 export async function deliveredAlone(

@@ -93,7 +93,7 @@ async function listSent(
   firstId: number,
   limit: number,
 ): Promise<{ id: number; row: OutboxRow }[]> {
-  const selector = { prefix: ["outbox", senderId], start: outboxKey(senderId, firstId) };
+  const selector = { prefix: outboxKey.under(senderId), start: outboxKey(senderId, firstId) };
   const rows = await store.list<OutboxRow>(selector, { limit });
   return rows.map(({ key, value }) => ({ id: key[2] as number, row: value }));
 }

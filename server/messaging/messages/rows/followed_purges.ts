@@ -1,6 +1,6 @@
 /** Has memory forget what other processes on a shared store have purged. */
 import type { Store } from "../../../base/storage/rows/store.ts";
-import { PURGE_MARK, PURGE_PREFIX, type PurgeRecord } from "./purge_record.ts";
+import { PURGE_MARK, purgeKey, type PurgeRecord } from "./purge_record.ts";
 import type { RecentMessages } from "./recent_messages.ts";
 
 /** How old what is known of purges may be before memory is read. */
@@ -28,7 +28,7 @@ export class FollowedPurges {
     const nowMs = store.now();
     const { versionstamp } = await store.get(PURGE_MARK);
     if (versionstamp !== this.#mark) {
-      const rows = await store.list<PurgeRecord>({ prefix: PURGE_PREFIX });
+      const rows = await store.list<PurgeRecord>({ prefix: purgeKey.under() });
       for (const { key, value } of rows) this.recent.purge(key[1] as number, value.beforeId);
       this.#mark = versionstamp;
     }

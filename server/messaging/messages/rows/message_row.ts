@@ -6,6 +6,7 @@ import { Buffer } from "node:buffer";
 import type { Identity } from "../../agents/agent_records.ts";
 import { timestamp } from "../../../base/time/timestamp.ts";
 import type { SendRequest } from "./send_request.ts";
+import { defineRow } from "../../../base/storage/rows/row_key.ts";
 
 /** ["inbox", recipientId, messageId], stored as the bytes that row_codec.ts describes. */
 export interface MessageRow {
@@ -39,10 +40,22 @@ export interface OutboxRow {
   createdAtMs: number;
 }
 
-export const inboxKey = (recipientId: number, id: number): Deno.KvKey => ["inbox", recipientId, id];
-export const outboxKey = (senderId: number, id: number): Deno.KvKey => ["outbox", senderId, id];
-export const pieceKey = (id: number, piece: number): Deno.KvKey => ["piece", id, piece];
-export const rawKey = (id: number, piece: number): Deno.KvKey => ["raw", id, piece];
+export const inboxKey = defineRow<[recipientId: number, messageId: number]>(["inbox"], 2, {
+  holds: "bytes: a header of 64 (`row_codec.ts`), then the InboxMessage as finished JSON",
+  expires: "30 d",
+});
+export const outboxKey = defineRow<[senderId: number, messageId: number]>(["outbox"], 2, {
+  holds: "the recipient, delivered_at",
+  expires: "30 d",
+});
+export const pieceKey = defineRow<[messageId: number, n: number]>(["piece"], 2, {
+  holds: "what of the bytes of a message does not fit the first value (60,000 bytes each)",
+  expires: "30 d",
+});
+export const rawKey = defineRow<[messageId: number, n: number]>(["raw"], 2, {
+  holds: "the signed request, only where the stored parts do not rebuild it byte for byte",
+  expires: "30 d",
+});
 
 /** Bytes of one stored piece; a value may hold 65,536 with its frame. */
 export const PIECE_BYTES = 60_000;

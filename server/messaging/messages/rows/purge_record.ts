@@ -1,5 +1,6 @@
 /** What the store holds of a purge: the deletion of everything that an agent has sent. */
 import { defineRecord } from "../../../base/storage/commits/record_key.ts";
+import { defineRow } from "../../../base/storage/rows/row_key.ts";
 
 /**
  * ["purge", agentId]: from the purge's acceptance until its last message would have expired. It says
@@ -17,13 +18,16 @@ export interface PurgeRecord {
   retained: readonly number[];
 }
 
-export const PURGE_PREFIX: Deno.KvKey = ["purge"];
-export const purgeKey = defineRecord<PurgeRecord, [agentId: number]>(["purge"], 1);
-/** ["purging", agentId]: stands while the sweep of a purge has not ended. */
-export const PURGING_PREFIX: Deno.KvKey = ["purging"];
-export const purgingKey = (agentId: number): Deno.KvKey => ["purging", agentId];
-/** Written with every purge, so that other processes see that there is a new one. */
-export const PURGE_MARK: Deno.KvKey = ["purge-mark", 0];
+export const purgeKey = defineRecord<PurgeRecord, [agentId: number]>(["purge"], 1, {
+  holds: "which messages of an agent are gone by a purge, and how far its sweep has come",
+  expires: "30 d after its end",
+});
+export const purgingKey = defineRow<[agentId: number]>(["purging"], 1, {
+  holds: "stands while the sweep of a purge has not ended",
+});
+export const PURGE_MARK = defineRow(["purge-mark", 0], 0, {
+  holds: "written by every purge: processes see that there is a new one",
+})();
 
 /** Whether a message is gone by a purge of its sender. */
 export function isPurged(purge: PurgeRecord | null, id: number): boolean {

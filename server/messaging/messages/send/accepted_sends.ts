@@ -9,6 +9,7 @@
  */
 import {
   keepSignatureUntilMs,
+  sigKey,
   SIGNATURE_HALF_AT,
   signatureKey,
   type SignatureUse,
@@ -87,7 +88,10 @@ export class AcceptedSends {
         }
       }
       if (store.exclusive) {
-        const single = { start: ["sig", second], end: ["sig", second + BUCKET_SECONDS] };
+        const single = {
+          start: sigKey.under(second),
+          end: sigKey.under(second + BUCKET_SECONDS),
+        };
         for await (const rows of store.batches<{ use: string }>(single)) {
           for (const { key, value } of rows) {
             if (value.use !== "send") continue;

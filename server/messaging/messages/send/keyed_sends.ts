@@ -16,10 +16,13 @@ import type { SendExtension } from "./send_job.ts";
 type KeyedAnswer = SendResult["answer"];
 
 export const KEYED_SENDS = keyUses("idempotency");
-/** ["idempotency", agentId, SHA-256 of the key as base64url]: a KeyUse with the answer's fields. */
 const keyedSendKey = defineRecord<KeyUse, [agentId: number, keyHash: string]>(
-  [KEYED_SENDS.name],
+  ["idempotency"],
   2,
+  {
+    holds: "fingerprint of a send by token under an Idempotency-Key, and its answer",
+    expires: "24 h, then swept",
+  },
 );
 
 export class KeyedSends {

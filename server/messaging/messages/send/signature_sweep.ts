@@ -4,13 +4,13 @@
  * would pass again. Here the floor is raised first (rows/repeat_floor.ts), to the newest of the rows
  * that are to go, and not to the time up to which they go: after a leap it stays near the right time.
  */
-import { keepSignatureUntilMs } from "../../agents/signature_use.ts";
+import { keepSignatureUntilMs, sigKey } from "../../agents/signature_use.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Leases } from "../../../base/storage/leases/leases.ts";
 import { FLOOR_KEY } from "../../../base/storage/rows/repeat_floor.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../../base/storage/rows/store.ts";
 import { timestamp } from "../../../base/time/timestamp.ts";
-import { BUCKET_SECONDS } from "./use_group.ts";
+import { BUCKET_SECONDS, sigGroupKey } from "./use_group.ts";
 
 /** Rows of one commit: the store does nothing else for some 5 ms, and then as long what others want. */
 const ROWS_A_COMMIT = 100;
@@ -146,8 +146,8 @@ export class SignatureSweep {
 /** Rows of groups, and of single requests (use_group.ts, signature_use.ts). */
 function rangesUpTo(second: number): Deno.KvListSelector[] {
   return [
-    { prefix: ["sig", "group"], end: ["sig", "group", second - BUCKET_SECONDS + 2] },
-    { start: ["sig", 0], end: ["sig", second + 1] },
+    { prefix: sigGroupKey.under(), end: sigGroupKey.under(second - BUCKET_SECONDS + 2) },
+    { start: sigKey.under(0), end: sigKey.under(second + 1) },
   ];
 }
 

@@ -6,6 +6,7 @@ import { Buffer } from "node:buffer";
 import { signatureHalf, type SignatureUse } from "../../agents/signature_use.ts";
 import type { Attempt } from "../../../base/storage/commits/group_commit.ts";
 import type { SendUseRow } from "./send_answer.ts";
+import { defineRow } from "../../../base/storage/rows/row_key.ts";
 
 /** Signatures of so many signed seconds stand together, in the store and in memory. */
 export const BUCKET_SECONDS = 10;
@@ -30,20 +31,27 @@ export function bucketOf(timestampSeconds: number): number {
   return Math.floor(timestampSeconds / BUCKET_SECONDS);
 }
 
-/**
- * ["sig", "group", first signed second of ten, unix ms of the commit, attempt] -> for each send 89
- * bytes: format, half of the signature, signed second, agent, message id, content hash.
- */
+export const sigGroupKey = defineRow<[firstOfTen: number, committedAtMs: number, attempt: string]>(
+  ["sig", "group"],
+  3,
+  {
+    holds: "the same for all sends of one commit on an exclusive store, by the first of ten " +
+      "signed seconds: 89 bytes each",
+    expires: "swept at the last of the ten + 361 s + 2 h",
+  },
+);
+
+/** Of each send: format, half of the signature, signed second, agent, message id, content hash. */
 export function useGroupKey(
   timestampSeconds: number,
   { attempt, nowMs }: Pick<Attempt, "attempt" | "nowMs">,
 ): Deno.KvKey {
-  return [...useGroupsKey(bucketOf(timestampSeconds)), nowMs, attempt];
+  return sigGroupKey(bucketOf(timestampSeconds) * BUCKET_SECONDS, nowMs, attempt);
 }
 
 /** What the keys of all groups of ten signed seconds begin with. */
 export function useGroupsKey(bucket: number): Deno.KvKey {
-  return ["sig", "group", bucket * BUCKET_SECONDS];
+  return sigGroupKey.under(bucket * BUCKET_SECONDS);
 }
 
 export function encodeUse(use: GroupedUse): Uint8Array {
