@@ -6,6 +6,7 @@ import type { Deps } from "../../server/base/parts/deps.ts";
 import { type DatabaseProbe, HEALTH_ROUTES } from "../../server/process/health.ts";
 import { mount } from "../../server/base/description/declaration.ts";
 import { type BodyReader, createBodyReader } from "../../server/base/http/bodies/body_reader.ts";
+import { readPageFile } from "../../server/base/pages/asset_route.ts";
 import { bindingsOf, type Route } from "../../server/base/http/routes/route.ts";
 import { startTestServer } from "./test_server.ts";
 
@@ -15,7 +16,7 @@ export interface AppServer extends AsyncDisposable {
   logged: { event: string; fields: Record<string, unknown> }[];
 }
 
-/** Serves createApp over the routes, and those of health, until it is disposed of. */
+/** Serves createApp over the routes, those of health, and the files of pages, until it is disposed of. */
 export async function startApp(
   routes: readonly Route[],
   options: {
@@ -38,12 +39,12 @@ export async function startApp(
   };
   const { isDatabaseAlive = () => Promise.resolve(true), bodies = createBodyReader() } = options;
   const { limits } = deps.config;
-  const health = mount(HEALTH_ROUTES, {
+  const own = mount([...HEALTH_ROUTES, readPageFile], {
     limits,
     clock: () => ({ state: "steady" }),
     isDatabaseAlive,
   });
-  const app = createApp({ deps, routes: [...health, ...routes], bodies });
+  const app = createApp({ deps, routes: [...own, ...routes], bodies });
   const server = startTestServer((request, info) => app.fetch(request, bindingsOf(info)));
   return {
     port: server.port,
