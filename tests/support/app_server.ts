@@ -7,6 +7,7 @@ import { type DatabaseProbe, HEALTH_ROUTES } from "../../server/process/health.t
 import { mount } from "../../server/base/description/declaration.ts";
 import { readPageFile } from "../../server/base/pages/asset_route.ts";
 import { type BodyReader, createBodyReader } from "../../server/base/http/bodies/body_reader.ts";
+import { readPageFile } from "../../server/base/pages/asset_route.ts";
 import { bindingsOf, type Route } from "../../server/base/http/routes/route.ts";
 import { startTestServer } from "./test_server.ts";
 
@@ -39,7 +40,7 @@ export async function startApp(
   };
   const { isDatabaseAlive = () => Promise.resolve(true), bodies = createBodyReader() } = options;
   const { limits } = deps.config;
-  const health = mount(HEALTH_ROUTES, {
+  const own = mount([...HEALTH_ROUTES, readPageFile], {
     limits,
     clock: () => ({ state: "steady" }),
     isDatabaseAlive,

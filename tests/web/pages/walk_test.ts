@@ -2,8 +2,6 @@
 /** The pages in a browser: both sizes, both colour schemes, with and without JavaScript. */
 import assert from "node:assert/strict";
 import { html, raw } from "hono/html";
-import { DEFAULT_LIMITS } from "../../../server/base/config/limits.ts";
-import { mount } from "../../../server/base/description/declaration.ts";
 import type { Route } from "../../../server/base/http/routes/route.ts";
 import { answerPage } from "../../../server/base/pages/answer_page.ts";
 import {
@@ -14,7 +12,6 @@ import {
   postButton,
   table,
 } from "../../../server/base/pages/elements.ts";
-import { readPageFile } from "../../../server/base/pages/asset_route.ts";
 import { frame } from "../../../server/base/pages/frame.ts";
 import { readBody } from "../../../server/base/http/routes/read_body.ts";
 import { startApp } from "../../support/app_server.ts";
@@ -64,8 +61,6 @@ const ELEMENTS: Html = html`
   </ol>
   <p class="soft">Less important. <small>Small.</small></p>
 `;
-
-const PAGE_FILES = mount([readPageFile], { limits: DEFAULT_LIMITS });
 
 /** What must not run, load or look like anything, wherever it comes from. */
 const injected = (elsewhere: string): Html =>
@@ -151,7 +146,6 @@ partOrSkip(
     const posted: (string | null)[][] = [];
     const bodies = createBodyReader();
     await using app = await startApp([
-      ...PAGE_FILES,
       pageRoute("/elements", "Every element", ELEMENTS),
       {
         method: "POST",
