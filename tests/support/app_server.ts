@@ -7,7 +7,6 @@ import { type DatabaseProbe, HEALTH_ROUTES } from "../../server/process/health.t
 import { mount } from "../../server/base/description/declaration.ts";
 import { readPageFile } from "../../server/base/pages/asset_route.ts";
 import { type BodyReader, createBodyReader } from "../../server/base/http/bodies/body_reader.ts";
-import { readPageFile } from "../../server/base/pages/asset_route.ts";
 import { bindingsOf, type Route } from "../../server/base/http/routes/route.ts";
 import { startTestServer } from "./test_server.ts";
 
@@ -45,11 +44,7 @@ export async function startApp(
     clock: () => ({ state: "steady" }),
     isDatabaseAlive,
   });
-  const app = createApp({
-    deps,
-    routes: [...health, ...mount([readPageFile], { limits }), ...routes],
-    bodies,
-  });
+  const app = createApp({ deps, routes: [...own, ...routes], bodies });
   const server = startTestServer((request, info) => app.fetch(request, bindingsOf(info)));
   return {
     port: server.port,
