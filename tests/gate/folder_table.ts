@@ -23,37 +23,10 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "startup_notes.ts",
             ],
           },
-          files: { shows: ["flush_folder.ts", "secret_file.ts"] },
-          slices: {
-            shows: [
-              "hash_in_slices.ts",
-              "sha256_of.ts",
-              "slice_clock.ts",
-              "sliced.ts",
-              "step_budget.ts",
-            ],
-          },
-          time: {
-            shows: [
-              "clock.ts",
-              "clock_skew.ts",
-              "done_within.ts",
-              "ticker.ts",
-              "time_units.ts",
-              "timestamp.ts",
-            ],
-          },
-          bounds: {
-            imports: [".", "time"],
-            shows: [
-              "bounded_map.ts",
-              "kept_results.ts",
-              "made_once.ts",
-              "rate_window.ts",
-              "semaphore.ts",
-              "wait_queue.ts",
-            ],
-          },
+          files: { shows: "*" },
+          slices: { shows: "*" },
+          time: { shows: "*" },
+          bounds: { imports: [".", "time"], shows: "*" },
           http: {
             imports: [".", "bounds", "slices", "time"],
             shows: "*",
@@ -72,28 +45,8 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
                 ],
               },
               bodies: { shows: ["body_pools.ts", "body_reader.ts"] },
-              fields: {
-                shows: [
-                  "bounded_page.ts",
-                  "cursors.ts",
-                  "form_body.ts",
-                  "json_body.ts",
-                  "query.ts",
-                  "read_time.ts",
-                  "text_fields.ts",
-                ],
-              },
-              routes: {
-                imports: ["answers", "bodies"],
-                shows: [
-                  "cors.ts",
-                  "path_table.ts",
-                  "read_body.ts",
-                  "requests_under_way.ts",
-                  "route.ts",
-                  "target.ts",
-                ],
-              },
+              fields: { shows: "*" },
+              routes: { imports: ["answers", "bodies"], shows: "*" },
               callers: {
                 imports: ["routes"],
                 shows: [
@@ -125,26 +78,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             imports: [".", "bounds", "config", "time"],
             shows: "*",
             inside: {
-              rows: {
-                shows: [
-                  "attempt.ts",
-                  "backend.ts",
-                  "call_deadline.ts",
-                  "clock_watch.ts",
-                  "layout.ts",
-                  "random_id.ts",
-                  "repeat_floor.ts",
-                  "require_answer.ts",
-                  "row_key.ts",
-                  "row_transaction.ts",
-                  "rows.ts",
-                  "store.ts",
-                  "store_time.ts",
-                  "stored_size.ts",
-                  "timely.ts",
-                  "ulid.ts",
-                ],
-              },
+              rows: { shows: "*" },
               deno_kv: {
                 imports: ["rows"],
                 shows: ["clear_expired.ts", "close_kv.ts", "grow_log.ts", "kv_backend.ts"],
@@ -183,10 +117,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             ],
           },
           idempotency: { imports: [".", "bounds", "storage", "time"], shows: "*" },
-          parts: {
-            imports: [".", "config", "http", "mailer", "storage", "time"],
-            shows: ["core.ts", "deps.ts", "flush_last.ts", "part.ts"],
-          },
+          parts: { imports: [".", "config", "http", "mailer", "storage", "time"], shows: "*" },
           tool_server: { imports: [".", "bounds", "config", "http"], shows: "*" },
           blobs: {
             imports: [
@@ -224,19 +155,13 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "unwanted.ts",
             ],
           },
-          sealing: {
-            imports: [".", "parts", "storage"],
-            shows: ["key_ring.ts", "open_resealing.ts", "reseal.ts", "sealed_rows.ts"],
-          },
+          sealing: { imports: [".", "parts", "storage"], shows: "*" },
           waiting: {
             imports: ["bounds", "parts", "storage", "time"],
             shows: ["mailbox_kind.ts", "mailbox_waits.ts", "part.ts", "waiter.ts", "waits.ts"],
           },
           pages: { imports: [".", "bounds", "description", "http"], shows: "*" },
-          notices: {
-            imports: ["mailer", "outgoing", "pages", "storage", "time"],
-            shows: ["hand_over.ts", "notice_handler.ts", "notice_mail.ts", "retry_waits.ts"],
-          },
+          notices: { imports: ["mailer", "outgoing", "pages", "storage", "time"], shows: "*" },
         },
       },
       mail: {
@@ -266,9 +191,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
                   "read_selector.ts",
                 ],
               },
-              parsed: {
-                shows: ["encoded_texts.ts", "fit_lists.ts", "parsed_mail.ts", "parsed_patch.ts"],
-              },
+              parsed: { shows: "*" },
               mime: {
                 imports: ["parsed"],
                 shows: [
@@ -292,29 +215,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               text: { imports: ["html", "parsed"] },
             },
           },
-          records: {
-            imports: ["reading"],
-            shows: [
-              "client_id.ts",
-              "draft_record.ts",
-              "email_address.ts",
-              "figures_record.ts",
-              "former_owners.ts",
-              "google_record.ts",
-              "inbox_record.ts",
-              "key_record.ts",
-              "link_record.ts",
-              "mail_id.ts",
-              "mailbox_record.ts",
-              "message_content.ts",
-              "message_record.ts",
-              "org_record.ts",
-              "removed_recipients.ts",
-              "stored_answer.ts",
-              "thread_record.ts",
-              "verified_email.ts",
-            ],
-          },
+          records: { imports: ["reading"], shows: "*" },
           access: {
             imports: ["records"],
             shows: [
@@ -392,30 +293,10 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             imports: ["access", "core", "reading", "records"],
             shows: "*",
             inside: {
-              statuses: {
-                shows: [
-                  "classify_reply.ts",
-                  "message_status.ts",
-                  "queued_mail.ts",
-                  "recipient_status.ts",
-                  "retry_times.ts",
-                  "sends_in_flight.ts",
-                ],
-              },
+              statuses: { shows: "*" },
               suppressions: { shows: ["suppressions.ts"] },
-              shown: {
-                imports: ["statuses"],
-                shows: [
-                  "draft_schemas.ts",
-                  "schemas.ts",
-                  "show_whole.ts",
-                  "shown_draft.ts",
-                  "shown_message.ts",
-                  "shown_org.ts",
-                  "shown_texts.ts",
-                ],
-              },
-              answers: { imports: ["shown"], shows: ["keyed_answers.ts", "withdraw_answer.ts"] },
+              shown: { imports: ["statuses"], shows: "*" },
+              answers: { imports: ["shown"], shows: "*" },
               inboxes: {
                 imports: ["shown"],
                 shows: ["address_list.ts", "inbox_request.ts", "inbox_rows.ts", "inboxes.ts"],
@@ -482,10 +363,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           },
           sign_in: {
             imports: ["access", "keys", "mailbox", "records"],
-            inside: {
-              owners: { shows: ["change_owner.ts", "queued_link.ts"] },
-              google: { imports: ["owners"] },
-            },
+            inside: { owners: { shows: "*" }, google: { imports: ["owners"] } },
           },
           drafts: {
             imports: [
@@ -506,7 +384,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
         imports: ["base"],
         shows: "*",
         inside: {
-          mailboxes: { shows: ["agent_mailboxes.ts", "retained_bytes.ts"] },
+          mailboxes: { shows: "*" },
           agents: {
             imports: ["mailboxes"],
             shows: [
