@@ -13,7 +13,6 @@ interface Kept<T> {
   result: Promise<T>;
   revision: number;
   beganMs: number;
-  isMade: boolean;
 }
 
 /**
@@ -22,6 +21,8 @@ interface Kept<T> {
  */
 export class KeptResults<T> {
   readonly #kept: BoundedMap<string, Kept<T>>;
+  /** Those that are being made: no other name takes the place of one that is waited for. */
+  readonly #making = new Map<string, Kept<T>>();
 
   /** @param capacity results that are kept */
   constructor(private readonly now: () => number, capacity: number) {
@@ -38,18 +39,18 @@ export class KeptResults<T> {
     { maxAgeMs, maxMakingMs = Infinity, revision = 0 }: KeptFor,
     make: () => Promise<T>,
   ): Promise<T> {
-    const kept = this.#kept.get(name);
     const beganMs = this.now();
+    const making = this.#making.get(name);
+    const kept = making ?? this.#kept.get(name);
     if (kept?.revision === revision) {
       const ageMs = beganMs - kept.beganMs;
       // A clock that was set back keeps nothing for ever.
-      if (ageMs >= 0 && ageMs < (kept.isMade ? maxAgeMs : maxMakingMs)) return kept.result;
+      if (ageMs >= 0 && ageMs < (making === undefined ? maxAgeMs : maxMakingMs)) return kept.result;
     }
-    const made: Kept<T> = { result: make(), revision, beganMs, isMade: false };
-    this.#kept.set(name, made);
-    made.result.then(() => made.isMade = true, () => {
-      if (this.#kept.get(name) === made) this.#kept.delete(name);
-    });
+    const made: Kept<T> = { result: make(), revision, beganMs };
+    this.#making.set(name, made);
+    const end = () => this.#making.get(name) === made && this.#making.delete(name);
+    made.result.then(() => void (end() && this.#kept.set(name, made)), end);
     return made.result;
   }
 }

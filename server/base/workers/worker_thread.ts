@@ -257,6 +257,7 @@ export class WorkerThread<Job, Result, Word = never, Answer = never> {
 
   #end(how: JobEnd<Result>): void {
     if (this.#restMs <= 0) this.#stopWatching();
+    else this.#watch(); // looks alone end a rest
     this.#worker?.terminate();
     this.#worker = null;
     this.#isReady = false;

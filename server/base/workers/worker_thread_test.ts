@@ -129,6 +129,21 @@ Deno.test("WorkerThread starts none for a while after a start that failed, longe
   assert.equal(restMs(), 10_000);
 });
 
+Deno.test("WorkerThread comes to the end of its rest though it was told to rest while a worker ran", () => {
+  const { host, workers, looked, ready, die, pass } = heldHost({ bounds: { idleMs: Infinity } });
+  host.start();
+  ready();
+  host.rest();
+  pass(LOOK_MS);
+  assert.deepEqual([looked(), host.isReady], [0, true]);
+  die(new Error("gone"));
+  pass(10_000);
+  assert.ok(host.isUsable);
+  host.start();
+  assert.deepEqual([workers.length, looked()], [2, 1]);
+  host.close();
+});
+
 Deno.test("WorkerThread goes on without a worker where none can be started, or none exists", async () => {
   const refusal = new Error("no workers here");
   const { host, losses, run } = heldHost({

@@ -64,3 +64,23 @@ Deno.test("PublicReads reads few at a time, and refuses when thousands wait", as
   await Promise.all(all);
   assert.equal(most, EMBEDDED_CAPACITY.groupsInFlight);
 });
+
+Deno.test("PublicReads has all wait for one read, however many others are asked for meanwhile", async () => {
+  const { reads, read } = openTestReads();
+  const gate = Promise.withResolvers<number>();
+  const others = Array.from(
+    { length: 100 },
+    (_, i) => reads.recent(`page ${i}`, 2_000, () => gate.promise),
+  );
+  const first = reads.recent("totals", 2_000, read);
+  others.push(
+    ...Array.from(
+      { length: 100 },
+      (_, i) => reads.recent(`further ${i}`, 2_000, () => gate.promise),
+    ),
+  );
+  const second = reads.recent("totals", 2_000, read);
+  gate.resolve(0);
+  assert.deepEqual(await Promise.all([first, second]), [1, 1]);
+  await Promise.all(others);
+});
