@@ -43,9 +43,6 @@ export function pageHeaders(
   };
 }
 
-/** Of pages that are asked for again each time, and sent only where they changed. */
-export const FIXED_PAGE_HEADERS = { ...pageHeaders(), "Cache-Control": "no-cache" };
-
 /** @param page as frame() makes it */
 export function answerPage(
   page: string,

@@ -1,6 +1,6 @@
 /**
  * Who may call what in the mail area (docs/api.md, "The mail area"), and what of it a key is told
- * (docs/mail.md, "Keys that only write"). each route has one of these words;
+ * (docs/mail.md, "Keys that only write"). Each route has one of these words;
  * `refusalOf` is the only place that decides by them.
  */
 import type { MailKey, Permission } from "../records/key_record.ts";

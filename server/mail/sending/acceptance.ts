@@ -1,4 +1,4 @@
-/** Requests that send, from the caller's rights to the answer: steps 7 to 11 of mail_routes.ts. */
+/** Requests that send, from the caller's rights to the answer: steps 7 to 11 of mail_route.ts. */
 import { RelayError } from "../../base/errors.ts";
 import { mayRead } from "../access/access.ts";
 import type { MailCaller } from "../access/authenticate_key.ts";

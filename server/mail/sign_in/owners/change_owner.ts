@@ -24,7 +24,7 @@ import {
 import { stageVerifiedEmail } from "../../records/verified_email.ts";
 import { stageLink } from "./queued_link.ts";
 
-/** The mail to the owner who loses an org; the caller that commits one wakes the outgoing queue. */
+/** The mail to the owner who loses an org. */
 export interface FormerOwnerMail {
   /** Of its link, or of its notice without one: a ULID that no other has. */
   id: string;
