@@ -8,19 +8,40 @@ const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** Names that stand for any. */
 const EXAMPLES = new Set(["name_test.ts"]);
 
-Deno.test("every source file that a document names is there, by the end of its path", async () => {
-  const files = await listProjectFiles(ROOT);
-  const ends = new Set(files.flatMap((path) => {
-    const parts = path.split("/");
-    return parts.map((_, i) => parts.slice(i).join("/"));
-  }));
+const FILES = await listProjectFiles(ROOT);
+
+function endsOf(parts: readonly string[]): string[] {
+  return parts.map((_, i) => parts.slice(i).join("/"));
+}
+
+/** What documents name in code spans, and what of it is not there. */
+async function findMissing(named: RegExp, isThere: (name: string) => boolean): Promise<string[]> {
   const missing: string[] = [];
-  for (const document of files.filter((path) => /^docs\/.*\.md$|^[A-Z]+\.md$/.test(path))) {
+  for (const document of FILES.filter((path) => /^docs\/.*\.md$|^[A-Z]+\.md$/.test(path))) {
     if (document === "CHANGELOG.md") continue;
     const text = (await Deno.readTextFile(join(ROOT, document))).replaceAll(/^```[^]*?^```/gm, "");
-    for (const [, named] of text.matchAll(/`([a-z][\w./-]*\.tsx?)`/g)) {
-      if (!ends.has(named!) && !EXAMPLES.has(named!)) missing.push(`${document}: ${named}`);
+    for (const [, name] of text.matchAll(named)) {
+      if (!isThere(name!)) missing.push(`${document}: ${name}`);
     }
   }
-  assert.deepEqual(missing, []);
+  return missing;
+}
+
+Deno.test("every source file that a document names is there, by the end of its path", async () => {
+  const ends = new Set(FILES.flatMap((path) => endsOf(path.split("/"))));
+  assert.deepEqual(
+    await findMissing(/`([a-z][\w./-]*\.tsx?)`/g, (name) => ends.has(name) || EXAMPLES.has(name)),
+    [],
+  );
+});
+
+Deno.test("every folder that a document names is there, by the end of its path", async () => {
+  const ends = new Set(
+    FILES.map((path) => path.split("/").slice(0, -1))
+      .flatMap((folders) => folders.flatMap((_, i) => endsOf(folders.slice(0, i + 1)))),
+  );
+  assert.deepEqual(
+    await findMissing(/`([a-z_]+(?:\/[a-z_]+)*)\/`/g, (name) => ends.has(name)),
+    [],
+  );
 });
