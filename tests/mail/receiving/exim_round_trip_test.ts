@@ -74,7 +74,9 @@ async function startExim(
 ): Promise<Exim> {
   const port = freePort();
   for (const name of ["server", "server_key"]) {
-    const from = fileURLToPath(new URL(`../../base/outgoing/certificates/${name}.pem`, import.meta.url));
+    const from = fileURLToPath(
+      new URL(`../../base/outgoing/certificates/${name}.pem`, import.meta.url),
+    );
     await Deno.copyFile(from, join(folder, `${name}.pem`));
     await Deno.chmod(join(folder, `${name}.pem`), 0o644);
   }
