@@ -105,7 +105,7 @@ export const REST = 2;
 export const SHOWN = 3;
 
 /** Texts as a page of a thread shows them. */
-export interface MessageHead {
+interface MessageHead {
   text: string | null;
   extractedText: string | null;
   /** Whether either is cut here. */
