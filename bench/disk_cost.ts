@@ -15,7 +15,7 @@ export interface DiskCost {
   connections: number;
   /** Bytes a message that the process had written to the disk, log and file together. */
   writtenBytes: number;
-  /** Bytes a message by which the closed file is larger. */
+  /** Bytes that each message adds to the closed file. */
   keptBytes: number;
   /** Calls of fsync() and fdatasync() a message; null where strace is not installed. */
   syncs: number | null;

@@ -13,7 +13,7 @@ import { copyStore, storedAgents, storedNetwork } from "./stored_network.ts";
 const CONNECTIONS = 64;
 const REQUESTS = 4_000;
 const ROUNDS = 3;
-/** Who searches a directory of a million agents is told to come again: this long it is tried. */
+/** A search of a million agents is told to come again at first: how long to keep trying. */
 export const LONGEST_SEARCH_MS = 30_000;
 /** The same at every size, so that the curves show the store and not how many agents are new. */
 const ACTIVE_AGENTS = 1_000;

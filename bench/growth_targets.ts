@@ -4,7 +4,7 @@ import type { Spread } from "./statistics.ts";
 import type { GrowthPoint } from "./growth.ts";
 
 interface GrowthTarget {
-  /** Name by which the page tells what bounds it. */
+  /** What bounds it, as the page names it. */
   id: string;
   what: string;
   agents: number;

@@ -140,7 +140,7 @@ function rowSpread(results: readonly Result[]): RowSpread | undefined {
   };
 }
 
-/** Joins the n-th of each list that has one: that of a run which was cut off is shorter. */
+/** Joins the n-th of each list that has one: a run that was cut off has a shorter list. */
 function joinLists<T, J>(lists: readonly T[][], join: (all: T[]) => J): J[] {
   const length = Math.max(...lists.map((list) => list.length));
   return Array.from({ length }, (_, i) => join(lists.flatMap((list) => list.slice(i, i + 1))));

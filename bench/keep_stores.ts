@@ -29,7 +29,7 @@ export async function keepStores(
       await installNostrRelay(context);
     } catch (error) {
       if (!(error instanceof NotMeasured)) throw error;
-      progress(error.message); // its row says so, too
+      progress(error.message); // its row says so too
     }
   };
   await Promise.all([...lanesOf(sizes).map(fill), peer()]);

@@ -40,7 +40,7 @@ export class PreciseCoverage implements Disposable {
   /**
    * Counts from now on.
    * @param port of 127.0.0.1, as `--inspect` was given it
-   * @param isWanted which files are told of, from the project's folder
+   * @param isWanted which files to report, from the project's folder
    */
   static async open(port: number, isWanted: (file: string) => boolean): Promise<PreciseCoverage> {
     const [target] = await (await fetch(`http://127.0.0.1:${port}/json/list`)).json();
@@ -53,7 +53,7 @@ export class PreciseCoverage implements Disposable {
     return coverage;
   }
 
-  /** What ran since this was asked last, module bodies left out, and begins anew. */
+  /** What ran since this was asked last, module bodies left out, and starts over. */
   async take(): Promise<RunFunction[]> {
     const taken = await Promise.all([...this.#sessions].map((session) => this.#takeOf(session)));
     return taken.flat().flatMap(({ url, functions }) => {

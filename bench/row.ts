@@ -40,7 +40,7 @@ export interface Row {
 
 /** Both sides of a row, ready to run again and again. */
 export interface Pair {
-  /** One round of ours; of a bare number nothing else is known. */
+  /** One round of ours; for a bare number nothing else is known. */
   ours(): Promise<Round | number>;
   /** One round of what it is compared with. */
   reference(): Promise<Round | number>;

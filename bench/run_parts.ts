@@ -15,7 +15,7 @@ export interface Part {
 
 export interface RunPartsOptions {
   parts: readonly Part[];
-  /** Whole runs that there shall be. */
+  /** How many whole runs to make. */
   times: number;
   /** What earlier runs took, by part: from it the end is expected. */
   knownSeconds: ReadonlyMap<string, number>;

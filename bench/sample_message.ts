@@ -1,4 +1,4 @@
-/** Messages as an inbox gives them, signed by nobody the relay knows: what verifiers are measured with. */
+/** Messages as an inbox gives them, from signers unknown to the relay: what verifiers are measured with. */
 import {
   canonicalJson,
   contentHash,

@@ -15,7 +15,7 @@ export interface Verdict {
   said: string;
 }
 
-/** @returns nothing of what was not measured */
+/** @returns nothing about what was not measured */
 export function allVerdicts(results: Joined): Verdict[] {
   const ofRows = results.rows.flatMap(ofRow);
   const ofGrowth = growthVerdicts(results).map(({ id, what, value, spread, unit, most, met }) => ({

@@ -6,9 +6,9 @@
  *     deno run -A bench/ways.ts [send] [inbound] [approval] [page] [--json]
  *
  * Each step begins when the relay has rested for some seconds, and is quiet: nothing of it ran for a
- * while. It is walked six times, of which the first two are not counted, and a function counts when it
+ * while. It is walked six times; the first two are not counted, and a function counts when it
  * ran in each of the other four. So neither an opening, nor a cache that is filled, nor a tick in the
- * background adds any. What is remembered for a second or two is made anew.
+ * background adds any. What is cached for a second or two is made again.
  */
 import { parseArgs } from "node:util";
 import { accepted, type MailKeyHolder } from "../tests/support/mail_caller.ts";

@@ -1,4 +1,4 @@
-/** Every declared route of the service, in the order in which a reader of the description meets them. */
+/** Every declared route of the service, in the reading order of the description. */
 import type { Declaration } from "./base/description/declaration.ts";
 import { readDescription, readLimits } from "./base/description/routes.ts";
 import { readPageFile } from "./base/pages/asset_route.ts";

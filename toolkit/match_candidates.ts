@@ -6,7 +6,7 @@ import type { Addressee, RecipientForms } from "./recipient.ts";
 
 /**
  * Rebuilds the requests, at most 24, that a sender of canonical JSON (RFC 8785) can have signed for
- * a message. Tells in which form the one with the signed hash addressed the recipient.
+ * a message. Says in which form the one with the signed hash addressed the recipient.
  *
  * A match proves body, addressee form, reply and content type: canonical JSON is injective on
  * them, so that no other message has the same bytes.

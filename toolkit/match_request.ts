@@ -13,7 +13,7 @@ import { type Addressee, normalHandle, type RecipientForms } from "./recipient.t
  * which form it addresses the recipient.
  *
  * It binds a message when its hash is the signed one and each of its parts is the message's. `to`
- * must not name anybody but the recipient, as far as that can be told.
+ * must not name anybody but the recipient, where that can be told.
  *
  * @param request the raw bytes, as GET /v1/messages/{id}/signed-request gives them
  * @param message what was received

@@ -4,7 +4,7 @@ import { isWordNameOf } from "./is_word_name_of.ts";
 import { MessageError } from "./message_error.ts";
 import { wordName } from "./word_name.ts";
 
-/** Who verifies: the agent whose inbox the message came from. */
+/** The verifier: the agent whose inbox the message came from. */
 export interface Recipient {
   /** Its address. */
   readonly address: string;

@@ -12,9 +12,9 @@ import type { MessageReport } from "./message_report.ts";
 import { type Recipient, type RecipientForms, recipientForms } from "./recipient.ts";
 import { verifySignature } from "./verify_signature.ts";
 
-/** What {@linkcode verifyMessage} may be told besides the message. */
+/** What {@linkcode verifyMessage} takes in addition to the message. */
 export interface VerifyMessageOptions {
-  /** Who received it; without it (and without a request) the body cannot be bound. */
+  /** The recipient; without it (and without a request) the body cannot be bound. */
   readonly recipient?: Recipient;
   /** The sender's address as known from elsewhere. Without it anybody may have signed. */
   readonly from?: string;
@@ -129,7 +129,7 @@ function checkedOptions(options: VerifyMessageOptions | null) {
   };
 }
 
-/** The parts of a signed string, if it is that of a sent message and not of another request. */
+/** The parts of a signed string, if it belongs to a sent message and not to another request. */
 function messageParts(text: string): SignedParts | undefined {
   const parts = parseCanonicalString(text);
   return parts?.method === "POST" && parts.path === "/v1/messages" ? parts : undefined;

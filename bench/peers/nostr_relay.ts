@@ -56,7 +56,7 @@ async function acceptedRound(
   load: Child<unknown>,
   options: { connections: number; events: number },
 ): Promise<Round> {
-  // Of all its threads only the first works: the store is driven from it.
+  // Only its first thread does work: it drives the store.
   const before = readThreadCpu(server.pid);
   type Answer = { rate: number; tookMs: number[]; generatorShare: number };
   const { rate, tookMs, generatorShare } = await load.ask<Answer>(JSON.stringify(options));

@@ -44,7 +44,7 @@ export const streamMemory: Row = {
   },
 };
 
-/** A message as JSON from its second member on; `id` comes first and is signed by nobody. */
+/** A message as JSON from its second member on; `id` comes first and is not signed. */
 function messageTail(i: number, to: string): string {
   const { id: _, ...rest } = sampleMessage(i, generateKeyPair(), to);
   return JSON.stringify(rest).slice(1);

@@ -13,7 +13,7 @@ const VIEWERS = 1_000;
 const LOOKS_A_SECOND = VIEWERS / 5;
 const SECONDS = 3;
 const AGENTS = 60;
-/** As a browser asks; its tag is never that of the page at hand, as where a message came since. */
+/** As a browser asks; its tag never matches the current page, as if a message had come since. */
 const LOOK = httpRequest("GET", "/network", {
   accept: "text/html",
   "accept-encoding": "gzip, deflate, br, zstd",

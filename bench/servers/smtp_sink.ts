@@ -62,4 +62,4 @@ await answerLines((line) => {
   if (line === "reset") taken = 0;
   return told;
 });
-Deno.exit(0); // whoever is still connected
+Deno.exit(0); // closes what is still connected

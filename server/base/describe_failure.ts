@@ -7,7 +7,7 @@ const MAX_STACK_FRAMES = 12;
 /**
  * Name, message and stack frames of anything thrown, without what a caller sent: parsers quote
  * their input in messages, so quoted text, addresses and long runs of token characters are cut out.
- * Of a refusal what caused it, if anything: its own words are a client's.
+ * For a refusal its cause, if any: its own words are for the client.
  */
 export function describeFailure(failure: unknown): { name: string; message: string; at: string } {
   if (failure instanceof RelayError && failure.cause instanceof Error) {

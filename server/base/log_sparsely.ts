@@ -1,4 +1,4 @@
-/** Failures that come in crowds, such as those of a full disk, logged one at a time. */
+/** Failures that come in crowds, such as from a full disk, logged one at a time. */
 import type { Log } from "./log.ts";
 import { describeFailure } from "./describe_failure.ts";
 

@@ -45,7 +45,7 @@ class MailCaller {
   constructor(readonly relay: string) {}
 
   /** @throws AssertionError for another status */
-  // deno-lint-ignore no-explicit-any -- JSON, of which each step asserts what it shows
+  // deno-lint-ignore no-explicit-any -- JSON; each step asserts the fields it shows
   async ask(method: string, path: string, status: number, body?: unknown): Promise<any> {
     const answer = await fetch(`${this.relay}${path}`, {
       method,

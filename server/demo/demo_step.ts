@@ -1,4 +1,4 @@
-/** What the demo tells of its steps. */
+/** What the demo prints about its steps. */
 
 /** Begins a step, with what it shows. */
 export function step(text: string): void {

@@ -42,7 +42,7 @@ const CORES_FOR_TWO_READERS = 4;
 
 export interface Mail extends Part {
   isOn: boolean;
-  /** The way in for local mode, as if nobody knew who hands it over; null where mail is off or the mode another. */
+  /** The way in for local mode, without a known client; null where mail is off or not local. */
   handIn: Receiving["handIn"] | null;
   /** What the area tells repetitions apart by. */
   repetitions: readonly RepetitionKind[];

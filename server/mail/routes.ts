@@ -1,4 +1,4 @@
-/** Every route of the mail area, in the order in which a reader meets them. */
+/** Every route of the mail area, in reading order. */
 import type { MailDeclaration } from "./access/mail_route.ts";
 import { APPROVAL_ROUTES } from "./drafts/approval_routes.ts";
 import { DRAFT_ROUTES } from "./drafts/routes.ts";

@@ -22,7 +22,7 @@ export interface FolderUse {
   whenHeld?: () => Promise<void>;
 }
 
-/** Who holds a folder, as the file beside the lock tells. */
+/** The holder of a folder, as the file beside the lock names it. */
 export interface LockHolder {
   pid: number;
   /** RFC 3339. */
@@ -50,7 +50,7 @@ const LOCK_FILE = "lock";
 const HOLDER_PREFIX = "lock.holder.";
 /** How long a runtime without FsFile.tryLock (Deno before 2.7) may wait for the lock. */
 const LOCK_WAIT_MS = 1000;
-/** How often a lock is taken that somebody deletes meanwhile; some network folders number files anew. */
+/** How often a lock is taken that somebody deletes meanwhile; some network folders give files new numbers. */
 const LOCK_TRIES = 10;
 
 /**
@@ -98,7 +98,7 @@ async function takeFolder(path: string, options: FolderUse): Promise<DataFolder>
   };
 }
 
-/** The open file with its lock; null where another relay has it. */
+/** The open file with its lock; null where another relay holds it. */
 async function takeLock(path: string, exclusive: boolean): Promise<Deno.FsFile | null> {
   for (let tries = 0; tries < LOCK_TRIES; tries++) {
     const lock = await Deno.open(path, { create: true, read: true, write: true });

@@ -132,7 +132,7 @@ Deno.test("DataFolder.isHeld() until the lock's file is deleted, replaced, or mo
   }
 });
 
-/** Has open files say other numbers of themselves. */
+/** Makes open files report other file numbers. */
 async function withNumbers(numbers: Partial<Deno.FileInfo>, test: () => Promise<void>) {
   const { stat } = Deno.FsFile.prototype;
   Deno.FsFile.prototype.stat = async function () {

@@ -6,7 +6,7 @@ import type { Log } from "../base/log.ts";
 export const START_FLOOR_BYTES = 8 * 2 ** 20;
 /** Size of the reserve, and the free bytes below which it is given up. */
 export const RESERVE_BYTES = 16 * 2 ** 20;
-/** On a small disk the reserve is at most this part of what is free. */
+/** On a small disk the reserve is at most this share of the free space. */
 const SHARE_OF_FREE = 8;
 const RESERVE_FILE = "disk.reserve";
 const CHUNK_BYTES = 2 ** 20;

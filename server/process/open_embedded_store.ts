@@ -138,7 +138,7 @@ async function growLogWithin(path: string, freeBytes: () => Promise<number>): Pr
     const present = await Deno.stat(`${path}-wal`).then(({ size }) => size, () => 0);
     if (present < sizeBytes) growLog(path, sizeBytes);
   } catch {
-    // No room, or no such file: the store says so itself when it matters.
+    // No room, or no such file: the store fails by itself where that matters.
   }
 }
 

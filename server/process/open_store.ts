@@ -7,8 +7,8 @@ import { requirePossible } from "../base/storage/rows/clock_watch.ts";
 import { KvBackend } from "../base/storage/deno_kv/kv_backend.ts";
 
 /**
- * Opens a KV server, Deno Deploy's own KV, or the embedded file with its lock held: not by an impossible
- * clock, by which an open store deletes whatever expires at all.
+ * Opens a KV server, Deno Deploy's own KV, or the embedded file with its lock held: not under an
+ * impossible clock, since an open store would delete by it whatever expires at all.
  * @throws Error of requirePossible(); DataFolderInUseError when another relay holds the data folder; DiskFullError
  */
 export async function openStore(

@@ -9,7 +9,7 @@ export interface OpenedStore {
   description: string;
   /** Free bytes on the store's disk; absent where it is not on a disk of ours. */
   measureFreeBytes?: () => Promise<number>;
-  /** Told of each write that the store failed; absent where it is not on a disk of ours. */
+  /** Called with each write that the store failed; absent where it is not on a disk of ours. */
   writeFailed?: (failure: unknown) => Promise<void>;
   /** Closes the database and gives the data folder free. */
   close(): Promise<void>;

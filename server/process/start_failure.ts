@@ -55,7 +55,7 @@ function notPermitted(reason: string): string {
     "Deno's permissions for these settings are what `deno task permissions` prints";
 }
 
-/** First lines of what was thrown and of what caused it. */
+/** First lines of the error and of its causes. */
 function reasonsOf(failure: unknown): [string, ...string[]] {
   if (!(failure instanceof Error)) return [String(failure)];
   const reason = failure.message.split("\n")[0]!;

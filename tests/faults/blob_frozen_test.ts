@@ -125,7 +125,7 @@ blobTest(
     const kv = createFakeKv({ kv: rig.kv });
     const sweeping = await open({ kv });
     const ref = await sweeping.kept(FOLDER, patterned(20));
-    await sweeping.blobs.write(FOLDER, [patterned(10)]); // nobody's
+    await sweeping.blobs.write(FOLDER, [patterned(10)]); // unowned
     await sweeping.hours(1.5);
     await sweeping.commit("drop", ref);
     await sweeping.forget("org_1");

@@ -1,4 +1,4 @@
-/** Whose files lie beside a store: marks that are another's, empty, or not there. */
+/** Whether the files beside a store are its own: marks that are another's, empty, or not there. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { BlobDamaged } from "../../server/base/blobs/blobs.ts";

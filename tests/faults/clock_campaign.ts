@@ -21,7 +21,7 @@ export interface CampaignOptions {
 
 export interface CampaignFigures {
   moves: Record<string, number>;
-  /** Sends and their repetitions, by what they were answered; then those of mail. */
+  /** Sends and their repetitions, by their answers; then mail's. */
   answers: Record<string, number>;
   acknowledged: number;
   mail: { sent: number; inbound: number; handedOver: number };
@@ -29,7 +29,7 @@ export interface CampaignFigures {
   refusedStarts: number;
   /** Starts with RELAY_CLOCK_CHECK=off because all that was signed was refused, as forgotten. */
   waysOut: number;
-  /** The longest time after a move in which no send was accepted, in ms. */
+  /** The longest time without an accepted send after a move, in ms. */
   longestWaitMs: number;
   tookMs: number;
 }
@@ -185,7 +185,7 @@ class Campaign {
     const wanted = known + SENDS_A_MOVE;
     while (acknowledged.size < wanted) {
       if (this.#finding !== undefined) throw this.#finding;
-      // One that was under way, or that a process took which heard of the floor later, ends no wait for good.
+      // A send that was under way, or taken by a process that learned the floor later, ends no wait for good.
       if (acknowledged.size > known) lastMs = performance.now();
       known = acknowledged.size;
       const waitedMs = performance.now() - lastMs;

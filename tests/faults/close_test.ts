@@ -1,4 +1,4 @@
-/** A relay that is closed while the store fails it: what memory holds is written as far as it can be. */
+/** A relay that is closed while the store fails: it writes what it can of what memory holds. */
 import assert from "node:assert/strict";
 import { pollKey, type PollRecord } from "../../server/messaging/messages/inbox/poll_record.ts";
 import { assertStatus } from "../support/answer.ts";

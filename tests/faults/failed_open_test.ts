@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { startTestRelay } from "../support/relay.ts";
 
-/** The store, in which every list of one prefix fails. */
+/** The store, with every list of one prefix failing. */
 function storeFailingAt(kv: Deno.Kv, prefix: string, failing: () => Promise<void>): Deno.Kv {
   return new Proxy(kv, {
     get(target, name) {

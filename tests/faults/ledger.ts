@@ -1,6 +1,6 @@
 /**
  * What clients know across the deaths of their relay: what was acknowledged, what was shown, and
- * what nobody told them the end of. Against it the store is checked after every start.
+ * what they heard no outcome of. The store is checked against it after every start.
  */
 import assert from "node:assert/strict";
 import { DEFAULT_LIMITS } from "../../server/base/config/limits.ts";
@@ -8,26 +8,26 @@ import { verifyMessage } from "../../toolkit/mod.ts";
 import { type Answer, assertStatus } from "../support/answer.ts";
 import { type CallOptions, type Target, type TestAgent, toBytes } from "../support/test_agent.ts";
 
-/** A signed send whose answer a client may never have heard. */
+/** A signed send whose answer may have been lost. */
 interface Attempt {
   from: number;
   to: number;
   text: string;
   body: Uint8Array<ArrayBuffer>;
   timestamp: number;
-  /** Of its first 201. */
+  /** From its first 201. */
   id?: number;
 }
 
 /** How far the relay's clock may be from a signature's time. */
 const WINDOW_SECONDS = DEFAULT_LIMITS.signatureWindowSeconds;
-/** Of so many of the last acknowledged messages one is repeated. */
+/** One of this many last acknowledged messages is repeated. */
 const REPEATED = 5_000;
 
 export class Ledger {
   /** Acknowledged with 201, by id. */
   readonly acknowledged = new Map<number, Attempt>();
-  /** delivered_at as an outbox has first shown it, and after how many readings that was heard. */
+  /** delivered_at as an outbox first showed it, and after how many readings. */
   readonly #delivered = new Map<number, { at: string; heard: number }>();
   /** How many sends were answered what: by status, 401 by code. */
   readonly answers: Record<string, number> = {};
@@ -75,7 +75,7 @@ export class Ledger {
     assert.deepEqual(this.#unanswered, [], "a repeated request was not accepted");
   }
 
-  /** Sends again what no answer came for, as far as the relay's clock still takes it. @returns what is left */
+  /** Sends again what got no answer, unless the relay's clock refuses it by now. @returns how many are left */
   async repeatStillValid(target: Target): Promise<number> {
     await Promise.all(this.#unanswered.map((attempt) => this.#try(target, attempt)));
     return this.#unanswered.length;
@@ -224,7 +224,7 @@ export class Ledger {
     }
   }
 
-  /** The greatest id that is known so far. */
+  /** The greatest id so far. */
   get lastId(): number {
     let last = 0;
     for (const id of this.acknowledged.keys()) if (id > last) last = id;

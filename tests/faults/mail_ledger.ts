@@ -12,7 +12,7 @@ import type { TestSmtpServer } from "../support/smtp_server.ts";
 /** A request under an Idempotency-Key. */
 interface KeyedMail {
   subject: string;
-  /** Of the first 202. */
+  /** From the first 202. */
   id: string | null;
   /** Whether a request under the key is under way, as the relay knows it. */
   isHeld: boolean;
@@ -22,7 +22,7 @@ interface KeyedMail {
 interface InboundMail {
   subject: string;
   raw: string;
-  /** Of the first 200, as text. */
+  /** From the first 200, as text. */
   answer: string | null;
 }
 

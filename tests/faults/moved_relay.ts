@@ -93,7 +93,7 @@ export class MovedRelay implements AsyncDisposable {
     }
   }
 
-  /** A process, as clients that live by the relay's clock call it: those of its machine do. */
+  /** A process, as called by clients that live by the relay's clock, such as those on its machine. */
   target(index = 0): Target {
     const { url, clock } = realTarget(this.processes[index]!.url);
     return { url, clock: { ...clock, now: this.clock.now, seconds: this.clock.seconds } };
@@ -133,7 +133,7 @@ export class MovedRelay implements AsyncDisposable {
     Deno.kill(pid, "SIGCONT");
   }
 
-  /** Has the store delete what has expired by the clock, as it does by itself within a minute. */
+  /** Makes the store delete what has expired by the clock, as it does by itself within a minute. */
   async sweep(): Promise<void> {
     const open = "const kv = await Deno.openKv(Deno.args[0]); await kv.get([]); kv.close();";
     const { code, stderr } = await new Deno.Command(Deno.execPath(), {

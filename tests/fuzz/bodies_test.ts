@@ -35,7 +35,7 @@ Deno.test("hostile bodies end in an answer of the contract and leave the store a
   });
 });
 
-/** Credentials with which a body is read at all, most of them; once in a while one with which it is not. */
+/** Mostly credentials that get a body read at all; once in a while one that does not. */
 function credentialsOf(target: string): readonly ("none" | "signature" | "owner" | "admin")[] {
   if (target.startsWith("/v1/admin/")) return ["admin", "admin", "admin", "signature"];
   if (target === "/v1/register" || target.startsWith("/mcp")) return ["none", "none", "signature"];

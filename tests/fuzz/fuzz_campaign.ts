@@ -25,11 +25,11 @@ export const ADMIN_TOKEN = "fuzz-".repeat(8);
 /** Rows that any request, or none at all, may move: presence, ids, leases, figures that are folded. */
 const HOUSEKEEPING = new Set(["seen", "poll", "slot", "lease", "tally"]);
 
-/** Records that the journal has first: their own rows follow when there is time, whoever asks meanwhile. */
+/** Records that are in the journal first: their own rows follow when there is time. */
 const DEFERRED = /^(?:in|out)\//;
 const JOURNAL = /^journal\//;
 
-/** Codes that tell of a failure inside, which no request may cause. */
+/** Codes of internal failures, which no request may cause. */
 const FAILURES = new Set(["internal", "unavailable"]);
 
 export interface Campaign {
@@ -153,7 +153,7 @@ function judgeAnswer(
   return code;
 }
 
-/** Every row but those of the house, with its version: cheaper than values, and no less telling. */
+/** Every row except the relay's own upkeep, with its version: cheaper than values, and as telling. */
 async function rowVersions(kv: Deno.Kv): Promise<string[]> {
   const versions: string[] = [];
   for await (const { key, versionstamp } of kv.list({ prefix: [] }, { batchSize: 500 })) {

@@ -72,7 +72,7 @@ const KNOWN: readonly FuzzRoute[] = [
 ];
 
 /**
- * All routes of an app, the known ones with what is known of them; a route that has no line above
+ * All routes of an app, with their line from above where they have one; a route without a line
  * is fuzzed all the same.
  */
 export function fuzzRoutes(

@@ -15,7 +15,7 @@ export function nat(below: number, random: Random): number {
   return Math.floor(random() * below);
 }
 
-/** Numbers at and beyond the edges of what programs hold. */
+/** Numbers at and beyond the limits of programs. */
 const NUMBERS = [
   "0",
   "-0",

@@ -13,10 +13,10 @@ import { mailToCompose } from "../support/outgoing_mail.ts";
 import fc from "../support/seeded_fast_check.ts";
 import { threadMs } from "../support/thread_ms.ts";
 
-/** Steps of a document are at most so many a byte, and so many besides. */
+/** Steps of a document are at most so many a byte, and so many more. */
 const STEPS_PER_BYTE = 14;
 const STEPS_BESIDES = 260_000;
-/** Of a document twice as long, and of its beginning, which is judged once. */
+/** For a document twice as long, and its beginning, which is judged once. */
 const GROWTH = 2.2;
 const STEPS_ONCE = 20_000;
 /** Some 10 times what a step takes: work that is not counted takes more at once. */

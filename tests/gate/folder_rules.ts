@@ -14,7 +14,7 @@ export interface FolderRow {
    */
   imports?: readonly string[];
   /**
-   * Paths from it of files that those outside may import, as far as folders inside show them too; "*"
+   * Files that importers outside may use, as paths from it, where the folders inside show them too; "*"
    * for all.
    */
   shows?: readonly string[] | "*";

@@ -202,7 +202,7 @@ Deno.test("findFolderFaults() refuses a row that names none before it, so that n
   deepStrictEqual(rest, [circle("server", "agents -> mail -> agents", pair, LAWFUL[3]!)]);
 });
 
-// Imports of b by a, beside those of a by b, in a table that allows all but the first.
+// a imports b and b imports a, in a table that allows all but the first.
 const KINDS = {
   "type-only import": (path: string) => `import type { T } from "${path}";\nexport type U = T;\n`,
   "type of an import()": (path: string) => `export type U = import("${path}").T;\n`,

@@ -24,7 +24,7 @@ interface Info {
 
 /**
  * Every import of the given files, static, dynamic and type-only, resolved as Deno resolves it, and
- * those of them that one names by its own URL: the programs of workers.
+ * the files that one names by its own URL: the programs of workers.
  * @param root absolute path of the project
  * @param files paths from the root
  * @throws Error with Deno's output when a module cannot be parsed or found

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readProject } from "./read_project.ts";
 
-/** Who may call Deno.Kv past the contract of the store, and why. */
+/** Files that may call Deno.Kv past the contract of the store, and why. */
 const ALLOWED: Readonly<Record<string, string>> = {
   "server/base/storage/deno_kv/kv_backend.ts": "the adapter",
   "server/base/storage/deno_kv/lock_retry.ts": "of the adapter",

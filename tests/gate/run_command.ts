@@ -1,4 +1,4 @@
-/** How a command ended and all that it printed, in the order in which it came. */
+/** How a command ended, and all that it printed, in order. */
 export interface CommandResult {
   exitCode: number;
   output: string;
@@ -7,7 +7,7 @@ export interface CommandResult {
 /**
  * Runs a command to its end and keeps its output.
  * @param command path of the program, then its arguments
- * @param options.env variables added to those of this process
+ * @param options.env variables added to this process's own
  */
 export async function runCommand(
   command: readonly [string, ...string[]],

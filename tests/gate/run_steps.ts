@@ -5,7 +5,7 @@ import { addTallies, emptyTally, type Tally } from "./tally.ts";
  * Runs steps one after another, early ones from the start on, all of them whatever fails, and shows
  * each as it ends. Of a failed step everything that it printed is shown. A step that throws counts as
  * one failure.
- * @param steps in the order in which they run
+ * @param steps in running order
  * @param print writes text as it is
  * @param nowMs a clock that only goes forward
  * @returns the sum over all steps

@@ -23,7 +23,7 @@ import {
   type SourceFile,
 } from "./text_rules.ts";
 
-/** The checks that read the project without running it, but for its types; each counts as one. */
+/** The checks that only read the project, except types; each counts as one. */
 export function staticSteps(root: string): Step[] {
   const project = once(() => readProject(root));
   const eachFile = (rule: (file: SourceFile) => string[]) => async () =>
@@ -79,7 +79,7 @@ export function staticSteps(root: string): Step[] {
   ];
 }
 
-/** Type checks everything. It takes longest of what runs nothing, on one core, so that it begins first. */
+/** Type checks everything. Of the steps that run nothing it takes longest, on one core, so it begins first. */
 export function typesStep(root: string): Step {
   return { name: "types", isEarly: true, run: () => deno(root, "check", "--frozen") };
 }

@@ -40,12 +40,12 @@ export const LONG_FILES: readonly string[] = [
  */
 const GROUP_SIZE = 30;
 
-/** Test modules at one time: one more than processors, because some wait for clocks and processes. */
+/** Concurrent test modules: one more than processors, because some wait for clocks and processes. */
 const JOBS = navigator.hardwareConcurrency + 1;
 
 const TEST_FILE = /_test\.tsx?$/;
 
-/** Which tests run, and what is known of them. */
+/** Which tests run, and what is known about them. */
 export interface TestSelection {
   /** Files and folders whose tests run; none: all. */
   only: readonly string[];
@@ -84,7 +84,7 @@ export function testSteps(
   };
 }
 
-/** Test files in the order in which they begin: long ones, then modules that import the others, by path. */
+/** Test files in starting order: long ones, then modules that import the others, by path. */
 export function groupTests(files: readonly string[], groupSize = GROUP_SIZE): string[][] {
   const tests = files.filter((path) => TEST_FILE.test(path));
   const long = LONG_FILES.filter((path) => tests.includes(path));

@@ -69,7 +69,7 @@ const LOOSE_ASSERTION =
   /^[ *]*import\s[^;"']*?(?<![\w$]|\bas\s)(equal|notEqual|deepEqual|notDeepEqual|\*\s+as\s+\w+)\b[^;"']*?from\s+"node:assert\/strict"/gm;
 
 /**
- * Nobody compares loosely: in Deno `equal`, `notEqual`, `deepEqual` and `notDeepEqual` of
+ * Finds loose comparisons: in Deno `equal`, `notEqual`, `deepEqual` and `notDeepEqual` of
  * "node:assert/strict" take 1 for "1" when they are imported by name or with `* as`.
  */
 export function findLooseAssertions({ path, text }: SourceFile): string[] {

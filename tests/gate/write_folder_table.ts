@@ -1,6 +1,6 @@
 /**
- * Prints the table of folders that the imports of the tree need now, for whoever moves folders; what
- * it says is a decision, so read what has changed before you keep it:
+ * Prints the table of folders that the imports of the tree need now, for use when folders move. The table
+ * is a decision, so read what has changed before you keep it:
  * `deno run -A tests/gate/write_folder_table.ts > t.ts && deno fmt t.ts && mv t.ts tests/gate/folder_table.ts`
  */
 import { dirname, posix } from "node:path";
@@ -79,7 +79,7 @@ export function writeFolderTable(
 
 type Edges = [importer: string, owner: string][];
 
-/** The imports that go round in no circle, those of "." and of most files first. */
+/** The imports that form no circle, chosen in this order: those of ".", then those of most files. */
 function untie(edges: Edges): Edges {
   const counted = [...Map.groupBy(edges, (edge) => edge.join(" ")).values()].sort((a, b) =>
     Number(b[0]![0] === ".") - Number(a[0]![0] === ".") || b.length - a.length

@@ -44,7 +44,7 @@ Deno.test("writeFolderTable() orders folders from the ground up, with what they 
     imports: ["base"],
     shows: ["rows/row.ts"],
     inside: {
-      // Of a circle the import of fewer files, and those of files on top, name no row before them.
+      // In a circle, the import with fewer files, and imports of files on top, name no row before them.
       rows: { imports: ["sending"], shows: ["id.ts", "row.ts"] },
       // Not what a file on top of it imports.
       sending: { imports: [".", "rows"], shows: ["queued.ts"] },

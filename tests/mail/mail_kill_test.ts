@@ -149,7 +149,7 @@ Deno.test(`kill -9 while mail comes, ${ROUNDS} rounds: what was accepted is ther
     const open = sent.filter(({ isAccepted }) => !isAccepted);
     const stored = await check(relay.url, dataDir, holder!, sent, gone);
     assert.ok(stored >= 10);
-    // Whose sender heard nothing hands in again: once in all.
+    // A sender without an answer hands in again: stored once in all.
     for (const one of open) {
       const timestamp = Math.floor(Date.now() / 1000);
       accepted(

@@ -1,4 +1,4 @@
-/** A store that the relay wrote before it had a mail area, opened by one that has it. */
+/** A store written before there was a mail area, opened by a relay that has one. */
 import assert from "node:assert/strict";
 import { parseConfig } from "../../server/base/config/config.ts";
 import { Buffer } from "node:buffer";

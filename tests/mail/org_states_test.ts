@@ -16,7 +16,7 @@ function suspend(relay: TestRelay, orgId: string, verb = "suspend") {
   return askMail(relay.url, "POST", `/v1/admin/mail/orgs/${orgId}/${verb}`, { key: ADMIN_TOKEN });
 }
 
-/** A request for each route that takes a key and is there, all of which the state of the org stops. */
+/** A request for each route that takes a key and exists; the state of the org stops all of them. */
 async function everyKeyedRoute(holder: MailKeyHolder) {
   return await Promise.all([
     holder.readOrg(),

@@ -37,7 +37,7 @@ function seenWorker() {
 
 let sequence = 0;
 
-/** Good and bad sends at one time, each refused or accepted for itself. */
+/** Good and bad sends at the same time, each refused or accepted on its own. */
 async function sendTogether(alice: TestAgent, bob: TestAgent, relay: Target): Promise<void> {
   const sends = Array.from({ length: TOGETHER }, async (_, i) => {
     const body = toBytes({ to: bob.address, body: ++sequence });
@@ -56,7 +56,7 @@ async function sendTogether(alice: TestAgent, bob: TestAgent, relay: Target): Pr
   await Promise.all(sends);
 }
 
-/** How many sends are under way at one time is the machine's to say: as often as it takes. */
+/** How many sends run at the same time depends on the machine: repeated as often as it takes. */
 async function sendUntil(isDone: () => boolean, ...who: [TestAgent, TestAgent, Target]) {
   for (let round = 0; !isDone(); round++) {
     assert.ok(round < 200, "the worker was never busy");

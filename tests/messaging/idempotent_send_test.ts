@@ -10,7 +10,7 @@ const STORES = [
   ["a shared store", { config: { sharedStore: true } }],
 ] as const satisfies [string, TestRelayOptions][];
 
-/** Past the time in which only the store knows what a former process accepted. */
+/** Past the time when only the store knows what a former process accepted. */
 const SETTLED_MS = 700_000;
 
 function assertReplay(answer: Answer, first: Answer): void {

@@ -1,4 +1,4 @@
-/** How many pages one agent may have in hand, and what becomes of answers that nobody takes. */
+/** How many pages one agent may hold, and how untaken answers end. */
 import assert from "node:assert/strict";
 import { serve } from "../../server/process/serve.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";

@@ -82,7 +82,7 @@ for (const sharedStore of [false, true]) {
       for (const relay of relays) {
         for (const call of Object.values(changes)) assertForgotten(await call(relay));
       }
-      // Who signs again is served at once.
+      // A new signature is served at once.
       await agents[0]!.at({ url: one.url, clock }).sent({ to: "bob", body: "anew" });
       for (const call of Object.values(signedChanges(agents[0]!, clock))) {
         assert.ok((await call(relays.at(-1)!)).status < 300);

@@ -11,7 +11,7 @@ const RETENTION_MS = 30 * 86_400_000;
 
 const pathOf = (id: number | string) => `/v1/messages/${id}/signed-request`;
 
-/** Every way in which RFC 8785 bytes can write a request, and many that are not RFC 8785. */
+/** Every way to write a request as RFC 8785 bytes, and many that are not RFC 8785. */
 function writings(to: string): string[] {
   const written: string[] = [];
   for (const type of ["", ',"content_type":null', ',"content_type":"text"']) {

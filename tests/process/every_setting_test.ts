@@ -22,7 +22,7 @@ const pem = (name: string) => join(CERTIFICATES, `${name}.pem`);
 /** Reaches this machine by an address that does not count as loopback: TLS is checked. */
 const ANOTHER_HOST = "0.0.0.0";
 
-/** Settings by the starts that have them, with the least that each start needs besides. */
+/** Settings by the starts that have them, with the least that each start needs in addition. */
 const STARTS = {
   "one process": () => ({
     HOST: "127.0.0.1",

@@ -1,4 +1,4 @@
-/** RELAY_LIMITS takes no value with which something never works: each relay here has all the greatest. */
+/** RELAY_LIMITS takes no value that makes something never work: each relay here has all the greatest. */
 import assert from "node:assert/strict";
 import { GREATEST_LIMITS, parseLimits } from "../../server/base/config/limits.ts";
 import type { OutRecord } from "../../server/messaging/mailboxes/agent_mailboxes.ts";

@@ -10,7 +10,7 @@ import { realTarget } from "../support/traffic.ts";
 const OPEN_FILES = 128;
 const TRIES = 600;
 
-/** Deno 2.5 tells of the failure only when the last connection that it had has gone. */
+/** Deno 2.5 reports the failure only when its last connection has gone. */
 const ignore = Deno.version.deno.startsWith("2.5.");
 const name =
   "main.ts listens again after more connections than it may have open, and answers those that waited";

@@ -25,7 +25,7 @@ import { storedRecord } from "../support/stored_record.ts";
 
 const NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"];
 const FAULTS = { deniedSuccess: 0.08, lostAnswer: 0.08, locked: 0.1, repeated: 0.08 };
-/** Commits that come to the store after their process has heard that they failed. */
+/** Commits that reach the store after their process was told that they failed. */
 const LATE = 0.08;
 const BOUNDS = { ...QUEUE_BOUNDS, giveUpAfterMs: 250, checkEveryMs: 10, retryForMs: 200 };
 
@@ -48,7 +48,7 @@ const phases = fc.array(
     /** Whether the commit that it died over was stored. */
     isStored: fc.boolean(),
     hasFaults: fc.boolean(),
-    /** Records in memory; jobs at one time need several. */
+    /** Records in memory; concurrent jobs need several. */
     cached: fc.integer({ min: 5, max: 12 }),
     bounds: fc.record({
       rows: fc.integer({ min: 1, max: 8 }),
@@ -173,7 +173,7 @@ async function runExclusive(kv: Deno.Kv, clients: Clients, phase: Phase): Promis
   await storage.close();
 }
 
-/** Several processes start at one time; one of them may be killed over it. */
+/** Several processes start at the same time; one of them may be killed over it. */
 async function runShared(kv: Deno.Kv, clients: Clients, phase: Phase): Promise<void> {
   const lives = [phase, { ...phase, killedAfter: null }, { ...phase, killedAfter: null }]
     .map((one, i) => new Life(kv, { ...one, seed: phase.seed + i }));

@@ -223,7 +223,7 @@ class World {
     );
   }
 
-  /** Rows that are left, but for those whose time its sender has still before it. */
+  /** Rows that are left, without those whose time is still to come for their sender. */
   async left(): Promise<string[]> {
     const left: string[] = [];
     for (const { sent, to, sendAtMs } of this.sent) {

@@ -31,7 +31,7 @@ const accountKey = defineRecord<Account, [name: string]>(["account"], 1, {
 const NAMES = ["a", "b", "c", "d", "e", "f"];
 const UNITS = 3;
 const FAULTS = { deniedSuccess: 0.08, lostAnswer: 0.08, locked: 0.1, repeated: 0.08 };
-/** Commits that come to the store after their process has heard that they failed. */
+/** Commits that reach the store after their process was told that they failed. */
 const LATE = 0.08;
 const BOUNDS = { ...QUEUE_BOUNDS, giveUpAfterMs: 1_500, checkEveryMs: 10, retryForMs: 300 };
 

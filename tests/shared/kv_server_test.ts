@@ -356,7 +356,7 @@ async function startMessages(targets: readonly Target[], client: PatientClient) 
   };
 }
 
-/** Asks all routes at one time, and again while the store is known to be silent. */
+/** Asks all routes at the same time, and again while the store is known to be silent. */
 async function askAll(
   requestOf: (route: FuzzRoute) => Request,
   client: PatientClient,

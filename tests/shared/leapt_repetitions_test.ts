@@ -16,7 +16,7 @@ const RESTARTS = isLong
   : ["never", "ahead and back"] as const;
 const ONCE = { messages: 1, handedOver: 3, stored: 1 };
 
-/** Rows by which repetitions are told, and what stands beside them. */
+/** Rows that tell repetitions, and what stands beside them. */
 const PREFIXES = [
   "idempotency",
   "mail-idempotency",

@@ -40,7 +40,7 @@ Deno.test("a poll that waits at one process is woken within 1.5 s by a send at a
     }
     slowestMs.push(slowest);
   }
-  // A wake-up that is lost costs more: those of the ten-second round.
+  // A lost wake-up costs more: up to the ten-second round.
   assert.ok(isKept(), `woken after ${slowestMs} ms`);
 });
 

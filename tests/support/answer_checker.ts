@@ -39,7 +39,7 @@ const METHODS = ["get", "post", "patch", "put", "delete"];
 /**
  * A checker that is strict about the description: a status, header or field that is not described
  * is a fault. Clients, in contrast, are told to expect more fields.
- * @param mailOn whether the description is that of a relay with mail
+ * @param mailOn whether the description is a mail relay's
  */
 export function createAnswerChecker(mailOn = false): AnswerChecker {
   const setting = { baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS, mailOn };

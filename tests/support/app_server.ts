@@ -16,7 +16,7 @@ export interface AppServer extends AsyncDisposable {
   logged: { event: string; fields: Record<string, unknown> }[];
 }
 
-/** Serves createApp over the routes, those of health and of the files of pages, until it is disposed of. */
+/** Serves createApp over the routes, with health's and the page files', until it is disposed of. */
 export async function startApp(
   routes: readonly Route[],
   options: {

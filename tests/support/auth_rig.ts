@@ -20,7 +20,7 @@ export interface AuthRig extends AsyncDisposable {
   dns: ScriptedDns;
   checker: AuthChecker;
   losses: unknown[];
-  /** Has DNS answer from these records alone; nothing of the former ones is remembered. */
+  /** Makes DNS answer from these records alone; nothing is cached from before. */
   publish(zone: Record<string, ScriptedRecords>): void;
   /** @param mail a character is a byte */
   check(mail: string | Uint8Array<ArrayBuffer>, client?: Partial<MailClient>): Promise<MailAuth>;

@@ -102,7 +102,7 @@ export async function openBlobRig(options: BlobRigOptions) {
     async minutes(count: number): Promise<void> {
       for (let i = 0; i < count; i++) await part.everyMinute();
     },
-    /** Hours in which the relay works each minute. */
+    /** Hours, with the relay's upkeep run every minute. */
     async hours(count: number): Promise<void> {
       for (let i = 0; i < 60 * count; i++) {
         clock.advance(60_000);

@@ -4,7 +4,7 @@ export interface TestClock {
   now: () => number;
   /** Monotonic milliseconds. */
   elapsed: () => number;
-  /** The wall time in whole seconds, as signed timestamps have it. */
+  /** The wall time in whole seconds, as in signed timestamps. */
   seconds: () => number;
   /** Time passes by both clocks; backwards, the wall clock leaps. */
   advance(ms: number): void;
@@ -38,7 +38,7 @@ export function createTestClock(startMs = TEST_START_MS): TestClock {
   };
 }
 
-/** The monotonic clock of a test that gives its own wall clock: it goes on as far as that one does. */
+/** The monotonic clock of a test that gives its own wall clock: it advances as far as that one does. */
 export function elapsedOf(now: () => number): () => number {
   let atMs = now();
   let elapsedMs = 0;

@@ -64,7 +64,7 @@ export function boxesOf(commit: FakeCommit): string[] {
   return commit.writes.filter(({ key }) => key[0] === "box").map(({ key }) => String(key[1]));
 }
 
-/** The head of a mailbox as the store has it. */
+/** The head of a mailbox in the store. */
 export async function headOf(kv: Deno.Kv, box: string): Promise<number> {
   return (await kv.get<TestMailbox>(mailboxKey(box))).value?.head ?? 0;
 }

@@ -6,8 +6,8 @@ export interface RowsToWrite {
   /** When they expire, in unix ms; -1 for never. */
   expiresAtMs: number;
   /**
-   * Each row expires up to this much earlier, so that the order of expiry differs from that of
-   * keys, as in real stores.
+   * Each row expires up to this much earlier, so that the order of expiry differs from the
+   * order of keys, as in real stores.
    */
   spreadMs?: number;
   valueBytes?: number;

@@ -1,4 +1,4 @@
-/** Has a store hold what tells repetitions apart as versions before the sweep wrote it: to be deleted by the store. */
+/** Writes marks of repetitions as versions before the sweep did: the store itself deletes them. */
 const HOUR_MS = 3_600_000;
 const STORED_MS = 26 * HOUR_MS;
 
@@ -15,7 +15,7 @@ interface IndexRow {
 
 /**
  * @param kv of a store without a running relay; what expires is written through it
- * @param nowMs the time by which it expires
+ * @param nowMs the time that it expires by
  */
 export async function makeRepetitionsFormer(kv: Deno.Kv, nowMs: number): Promise<number> {
   let count = 0;

@@ -20,5 +20,5 @@ export const HALT_STEPS = [
 
 export type HaltStep = (typeof HALT_STEPS)[number];
 
-/** Those of the first mail of a store alone. */
+/** Steps of the first mail of a store alone. */
 export const FIRST_MAIL_STEPS: readonly HaltStep[] = ["mark filled", "mark named"];

@@ -1,4 +1,4 @@
-/** A mail worker whose workers answer when the test says so. */
+/** A mail worker whose workers answer on the test's order. */
 import { encodeTexts } from "../../server/mail/reading/parsed/encoded_texts.ts";
 import type { PostedJob } from "../../server/mail/worker/mail_jobs.ts";
 import { MailWorker, type MailWorkerOptions } from "../../server/mail/worker/mail_worker.ts";

@@ -11,7 +11,7 @@ export interface HeldRequest {
 }
 
 /**
- * Sends a request but for most of its body, until the relay has it.
+ * Sends a request without most of its body, until the relay has it.
  * @returns sends the rest and gives the answer; undefined where the relay closed instead
  */
 export async function holdRequest(

@@ -76,7 +76,7 @@ export function heldWorkers<Job, Result, Word = never, Answer = never>() {
   };
 }
 
-/** Lets promises that have settled be heard of. */
+/** Lets settled promises run their callbacks. */
 export async function settle(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve));
 }

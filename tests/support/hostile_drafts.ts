@@ -1,4 +1,4 @@
-/** HTML by which an agent would have a person approve one mail and the recipient read another. */
+/** HTML that would show a person one mail to approve and the recipient another. */
 
 /** 2 by 1 pixels: red and blue. */
 export const OWN_PICTURE =

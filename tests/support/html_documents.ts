@@ -1,4 +1,4 @@
-/** HTML for properties of what reads and reduces it. */
+/** HTML for properties of the code that reads and reduces it. */
 import fc from "./seeded_fast_check.ts";
 
 const NAMES =

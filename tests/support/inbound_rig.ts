@@ -14,7 +14,7 @@ export interface InboundRigOptions {
   /** Whether the org stays a trial. */
   trial?: boolean;
   inbox?: Record<string, unknown>;
-  /** Where senders are checked; without it nobody is, as in local mode. */
+  /** The DNS that senders are checked with; without it none is checked, as in local mode. */
   dns?: { host: string; port: number };
 }
 

@@ -1,2 +1,2 @@
-/** Of relays that startMailRelay() starts. */
+/** The secret of relays that startMailRelay() starts. */
 export const TEST_INBOUND_SECRET = new Uint8Array(32).fill(7);

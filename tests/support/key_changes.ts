@@ -1,4 +1,4 @@
-/** Every request by which a key of the mail area changes something. */
+/** Every request that changes something with a key of the mail area. */
 import { isKeyAccess } from "../../server/mail/access/access.ts";
 import { MAIL_ROUTES } from "../../server/mail/routes.ts";
 
@@ -36,13 +36,13 @@ export interface KeyChange {
   /** Absent where the route takes none. */
   body?: (things: Things) => unknown;
   headers?: Record<string, string>;
-  /** Of a request whose key is good. */
+  /** Status of the request with a good key. */
   status: number;
 }
 
 export const LETTER = { to: "ann@example.org", text: "Hello." };
 
-/** Every request by which a key changes something; those that end the org, or a thing, at the end. */
+/** Every request that changes something with a key; requests that end the org, or a thing, come last. */
 export const KEY_CHANGES: readonly KeyChange[] = [
   {
     route: "POST /v1/mail/org/claim",

@@ -29,7 +29,7 @@ export interface KvServer extends AsyncDisposable {
   kill(): Promise<void>;
   /** Starts it again on the same data and the same port. */
   start(accessToken?: string): Promise<void>;
-  /** Has it stand still: its connections hang. */
+  /** Stops it: its connections hang. */
   suspend(): void;
   resume(): void;
 }

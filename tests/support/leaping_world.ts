@@ -20,7 +20,7 @@ export const LEAPING_STORES = {
 /** A request that may be repeated. */
 export interface Repeatable {
   name: string;
-  /** @returns the status, and by what the first answer is known */
+  /** @returns the status, and what identifies the first answer */
   ask(): Promise<{ status: number; told: unknown }>;
 }
 
@@ -28,7 +28,7 @@ export interface LeapingWorld extends AsyncDisposable {
   clock: TestClock;
   /** The store itself. */
   kv: Deno.Kv;
-  /** The same as the relay has it. */
+  /** The same as stored by the relay. */
   expiring: ExpiringKv;
   relay: TestRelay;
   repeatables: readonly Repeatable[];
@@ -59,7 +59,7 @@ export async function startLeapingWorld(
     close: () => Promise.resolve(),
   };
   const start = async (more: { mailer?: Mailer } = {}, clockCheck = true) => {
-    // Its monotonic clock starts over, as that of another process.
+    // Its monotonic clock starts over, as another process's.
     const zeroMs = clock.elapsed();
     const relay = await startMailRelay({
       config: { dataDir, sharedStore: shared, clockCheck },

@@ -3,7 +3,7 @@ import { type Answer, ask } from "./answer.ts";
 import { accepted, type MailKeyHolder } from "./mail_caller.ts";
 
 export const FORM = "application/x-www-form-urlencoded";
-/** What is known of a sender whom nobody checked, but for its domain. */
+/** The result for an unchecked sender, without its domain. */
 export const NO_AUTH = { spf: "none", dkim: "none", dmarc: "none", arc: "none", verdict: "none" };
 
 /** POSTs JSON as a program does. */

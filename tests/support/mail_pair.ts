@@ -12,13 +12,13 @@ export interface MailPair extends AsyncDisposable {
   /** The store itself, without the faults that the relays meet. */
   kv: Deno.Kv;
   fakes: readonly FakeKv[];
-  /** Of both. */
+  /** Clock of both. */
   clock: TestClock;
 }
 
 export interface MailPairOptions {
   limits?: Partial<Limits>;
-  /** The next hop of both; that of local mode unless given. */
+  /** The next hop of both; local mode's unless given. */
   mailer?: Mailer;
   fake?: Omit<FakeKvOptions, "kv" | "seed">;
   /** One relay, which has the store to itself, in both places. */

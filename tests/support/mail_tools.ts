@@ -1,4 +1,4 @@
-/** Mail as tools have it: a verified org, and who calls its tools without any client library. */
+/** Mail through tools: a verified org, and a caller of its tools without any client library. */
 import assert from "node:assert/strict";
 import { handIn, type InboundOptions, mailText } from "./inbound_mail.ts";
 import { accepted, type MailKeyHolder, newOrg } from "./mail_caller.ts";

@@ -24,7 +24,7 @@ async function rowsOf<T>(kv: Deno.Kv, name: string): Promise<Map<string, T>> {
 
 const named = (keys: Iterable<Deno.KvKey>) => [...keys].map((key) => JSON.stringify(key)).sort();
 
-/** What is counted of stored answers besides their blobs. */
+/** What is counted of stored answers in addition to their blobs. */
 export async function storedAnswers(kv: Deno.Kv): Promise<{ orgId: string; rowBytes: number }[]> {
   const answers: { orgId: string; rowBytes: number }[] = [];
   const selector = { prefix: ["repetition", "mail-idempotency"] };

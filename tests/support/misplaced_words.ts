@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Words that lie over others or over pictures, or where nobody can scroll to. Runs in the page. */
+/** Words that lie over others or over pictures, or out of reach of scrolling. Runs in the page. */
 export function misplacedWords(): string[] {
   const placed: { what: string; box: DOMRect }[] = [];
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

@@ -54,7 +54,7 @@ export class MovedClock implements AsyncDisposable {
 
   /** What it says, in unix ms. */
   readonly now = (): number => Date.now() + this.#aheadMs;
-  /** The same in whole seconds, as signed timestamps have it. */
+  /** The same in whole seconds, as in signed timestamps. */
   readonly seconds = (): number => Math.floor(this.now() / 1000);
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -126,7 +126,7 @@ function majorVersion(program: string, argument: string): number {
   }
 }
 
-/** The first number of what a program prints for `--version`; 0 when there is none. */
+/** The first number that a program prints for `--version`; 0 when there is none. */
 export function majorVersionIn(text: string): number {
   return Number(/(\d+)\.\d+/.exec(text)?.[1] ?? 0);
 }

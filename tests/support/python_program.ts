@@ -21,7 +21,7 @@ export async function pythonOrSkip(
   requirements: string,
   modules: readonly string[],
   name: string,
-  /** Runs with Python, or with the variables by which any Python finds the libraries. */
+  /** Runs with Python, or with the variables that let any Python find the libraries. */
   fn: (run: PythonRun, env: Record<string, string>) => Promise<void>,
 ): Promise<void> {
   const python = findPart("python3");

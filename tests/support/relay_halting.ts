@@ -1,7 +1,7 @@
 /**
  * Runs server/main.ts and halts at a named step of receiving mail, so that a test can kill it there, or
- * have it go on by a file `go` in its data folder. TEST_HALT_AT is the step; TEST_HALT_MAIL says of which
- * mail that is handed in, from 1 on.
+ * let it go on by a file `go` in its data folder. TEST_HALT_AT is the step, TEST_HALT_MAIL the number of
+ * the mail handed in, from 1 on.
  */
 import { existsSync } from "node:fs";
 import { BlobStore } from "../../server/base/blobs/blob_store.ts";
@@ -27,7 +27,7 @@ function at(step: HaltStep): void {
 // deno-lint-ignore no-explicit-any -- any method of any class
 type Method = (...args: any[]) => any;
 
-/** Has a method pass a step before it runs, and another once it has. */
+/** Makes a method pass a step before it runs, and another once it has. */
 function around<C extends { prototype: object }>(
   { prototype }: C,
   name: keyof C["prototype"] & string,

@@ -23,7 +23,7 @@ export interface ScriptedSmtp extends AsyncDisposable {
   count(step: SmtpStep): number;
   /** The lines that began with a verb, in their order. */
   commands(verb: string): string[];
-  /** The greatest number of sessions at one time that had not said QUIT. */
+  /** The greatest number of concurrent sessions that had not said QUIT. */
   mostSessions(): number;
   /** Answers every open session that waits in silence; after a reply 354 it takes the content. */
   release(reply: string): void;

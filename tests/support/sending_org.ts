@@ -48,7 +48,7 @@ export async function listAllMessages(by: MailKeyHolder, inbox: { id: string }):
   }
 }
 
-/** Has the outgoing queue attempt what is due. */
+/** Lets the outgoing queue attempt what is due. */
 export async function deliver({ relay }: TestRelay): Promise<void> {
   await relay.crons["outgoing"]!();
 }

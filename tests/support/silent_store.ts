@@ -1,4 +1,4 @@
-/** A store that stops answering, or fails, when a test says so, as a KV server does that is out of reach. */
+/** A store that stops answering, or fails, on a test's order, like a KV server out of reach. */
 
 export interface SilentStore {
   kv: Deno.Kv;

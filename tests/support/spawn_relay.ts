@@ -5,7 +5,7 @@ import { withEnvFile } from "../../server/base/config/env_file.ts";
 import { ENV_FILE, permissionFlags, WORKER_MODULES } from "../../server/base/config/permissions.ts";
 import { RUNTIME_FLAGS } from "../../server/base/config/runtime_flags.ts";
 
-/** Of test programs. */
+/** Settings of test programs. */
 const TEST_SETTINGS = "TEST_LEASE_MS,TEST_CLOCK_SKEW_MS,TEST_HALT_AT,TEST_HALT_MAIL";
 
 export interface SpawnOptions {
@@ -13,7 +13,7 @@ export interface SpawnOptions {
   env?: Record<string, string>;
   /** A test program that starts a relay in its own way; a path from this folder. */
   entry?: string;
-  /** How many files and connections it may have open at one time. */
+  /** How many files and connections it may have open at the same time. */
   openFiles?: number;
   /** Further arguments of the runtime, such as --inspect. */
   runtimeFlags?: readonly string[];

@@ -1,4 +1,4 @@
-/** A request to each route of a relay that comes as far as the store. */
+/** A request to each route of a relay that gets as far as the store. */
 import { fillPath, type FuzzContext, type FuzzRoute, fuzzRoutes } from "../fuzz/fuzz_routes.ts";
 import type { MailKeyHolder } from "./mail_caller.ts";
 import { registerAgent, type Target, TestAgent, toBytes } from "./test_agent.ts";
@@ -6,7 +6,7 @@ import { send } from "./sending_org.ts";
 
 /** What changes too much for the routes after it. */
 const LAST = /^(?:POST \/v1\/admin\/|DELETE |PATCH \/v1\/agents\/me)/;
-/** GET /health/db says of a store that does not answer what the specification has it say: 500. */
+/** GET /health/db answers 500 where the store does not answer, as the specification says. */
 const OWN_WORDS = /^GET \/health\/db$/;
 /** Bodies that reach the store, where `{}` is refused before. */
 const MAIL_BODIES: Readonly<Record<string, unknown>> = {

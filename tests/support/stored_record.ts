@@ -1,4 +1,4 @@
-/** A record as the store has it, wherever a running relay keeps it: in the journal, or in its row. */
+/** A stored record, wherever a running relay keeps it: in the journal, or in its row. */
 import { journalKey, type JournalRow } from "../../server/base/storage/commits/journal.ts";
 import { recordName } from "../../server/base/storage/commits/record_cache.ts";
 import type { RecordKey } from "../../server/base/storage/commits/record_key.ts";

@@ -18,7 +18,7 @@ export interface TrafficOptions {
   toAllPercent?: number;
   /** Agents that receive; all unless given. Fewer agents make their mailboxes busy. */
   recipients?: number;
-  /** Sends that one agent has under way at one time. */
+  /** Concurrent sends of one agent. */
   width?: number;
 }
 

@@ -79,7 +79,7 @@ Deno.test("register() leaves a refused registration refused", async () => {
   const client = world.client({ keys });
   const { owner_token } = await client.register({ handle: "alice" });
   const other = world.client();
-  // Of another key, before and after a lost answer; of the same key, under another handle.
+  // With another key, before and after a lost answer; with the same key, under another handle.
   assert.equal((await refusalOf(other.register({ handle: "alice" }))).code, "handle_taken");
   world.faults.push("dropped");
   assert.equal((await refusalOf(other.register({ handle: "alice" }))).code, "handle_taken");

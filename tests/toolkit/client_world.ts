@@ -39,7 +39,7 @@ export interface ClientWorld extends AsyncDisposable {
   /** Taken one a request; the request goes through when there is none, or it is undefined. */
   faults: (Fault | undefined)[];
   seen: SeenRequest[];
-  /** Told of each answer of the relay before it goes on; may change it. */
+  /** Called with each answer of the relay before it goes on; may change it. */
   alter: ((target: string, text: string) => string) | undefined;
   clock: Clock;
   fetch: typeof fetch;

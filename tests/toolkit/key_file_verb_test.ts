@@ -1,4 +1,4 @@
-/** What the command line tells of a key file that is not kept as it should be. */
+/** What the command line says about a key file that is not kept as it should be. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { startClientWorld } from "./client_world.ts";

@@ -19,7 +19,7 @@ const ARGS = [
   ...["--dkim-key=dkim.pem", "--selector=relay1"],
 ];
 
-/** All that shall be there. */
+/** Everything that should be published. */
 const ZONE: Readonly<Record<string, ScriptedRecords>> = {
   [`MX ${DOMAIN}`]: { MX: ["10 mx.example.org"] },
   "A mx.example.org": { A: ["192.0.2.25"] },

@@ -22,7 +22,7 @@ async function run(
   cwd: string,
   stdin = "",
 ): Promise<Run> {
-  // A home without a key file, so that nobody's own key becomes the recipient.
+  // A home without a key file, so that no developer's own key becomes the recipient.
   const denoDir = Deno.env.get("DENO_DIR") ?? join(Deno.env.get("HOME") ?? "/", ".cache/deno");
   const child = new Deno.Command(program, {
     args,

@@ -11,7 +11,7 @@ export class Person {
   constructor(readonly world: ClientWorld) {}
 
   async run(args: readonly string[], state: MemoryHostState = {}) {
-    // Who comes back within two seconds is told to wait; tests of that say so.
+    // Coming back within two seconds means a wait; tests of that say so.
     if (args[0] === "inbox") this.world.relay.clock.advance(2_000);
     const host = memoryHost(args, {
       fetch: this.world.fetch,

@@ -1,4 +1,4 @@
-/** Nobody who pastes an example may get a program that takes a forged message for a true one. */
+/** A pasted example must not become a program that takes a forged message for a true one. */
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { VERBS } from "../../toolkit/cli/run.ts";
@@ -18,7 +18,7 @@ async function* sources(folder: string, ending: RegExp): AsyncGenerator<string> 
   }
 }
 
-/** The examples in a text: fenced blocks of a document, and those of docstrings. */
+/** The examples in a text: fenced blocks of a document, and of docstrings. */
 function examplesIn(text: string): string[] {
   return [...text.matchAll(/```\w*\n([^]*?)```/g)].map(([, example]) => example!);
 }

@@ -7,7 +7,7 @@ import fc from "../support/seeded_fast_check.ts";
 const MAX_DEPTH = 4;
 const TEXTS = isLong ? 20_000 : 5_000;
 
-/** Pieces of JSON and of what looks like it, that put together are often nearly right. */
+/** Pieces of JSON and of near-JSON that, put together, are often nearly right. */
 const PIECES = [
   ...'{}[],: "\\\n\t01-.eE+a\u00e9\u{1f600}\ufeff\u007f\u2028\v',
   ...["true", "false", "null", "nul", "NaN", "[]", "{}", '""', '"a"', '"a":', '"\\u0061":', "1,"],

@@ -2,7 +2,7 @@ import { base64 } from "@scure/base";
 import type { JsonValue } from "../json_value.ts";
 import { MessageError } from "../message_error.ts";
 
-/** The member in which `relay inbox --json` gives the signed request that it had to fetch. */
+/** The member where `relay inbox --json` puts the signed request that it had to fetch. */
 export const REQUEST_MEMBER = "request_base64";
 
 /**

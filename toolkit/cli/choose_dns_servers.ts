@@ -7,7 +7,7 @@ const DNS_PORT = 53;
 const MAX_SERVERS = 10;
 
 /**
- * The DNS servers that an operator names, else those of the system.
+ * The DNS servers that an operator names, else the system's.
  *
  * @param given each `address`, `address:port` or `[address]:port`, several with commas
  * @throws {InputError} for another form, and where the system names none

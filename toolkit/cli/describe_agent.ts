@@ -33,7 +33,7 @@ export function keyAndName(agent: ShownAgent, pins: Pins): string {
   return pinned === undefined ? agent.address : `${pinned} ${agent.address}`;
 }
 
-/** The name by which a key is pinned, of those that it is shown by. */
+/** The shown name that a key is pinned under. */
 function pinnedName(agent: ShownAgent, pins: Pins): string | undefined {
   return shownNames(agent).find((name) => pins.addressOf(name) === agent.address);
 }

@@ -20,7 +20,7 @@ export interface GivenEvidence {
   readonly isRequestCarried?: boolean;
   /** Whether the relay was asked for the request. */
   readonly hasAskedRelay?: boolean;
-  /** Whether the sender's address is known by a pin, and not by an option. */
+  /** Whether the sender's address comes from a pin, and not from an option. */
   readonly isPinned?: boolean;
 }
 

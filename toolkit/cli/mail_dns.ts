@@ -20,7 +20,7 @@ import { defineVerb, flag, list, option, type Values } from "./verb.ts";
 const MAX_HOSTS = 20;
 /** How long one DNS server may take. */
 const SERVER_MS = 5_000;
-/** Of what DNS gives, which strangers may have written. */
+/** How much of an answer of DNS is shown, which strangers may have written. */
 const MAX_SHOWN_CHARACTERS = 1_000;
 const MAX_SHOWN_RECORDS = 10;
 const TITLES: Readonly<Record<PlannedRecord["record"], string>> = {

@@ -99,7 +99,7 @@ them is to be tried again, else 67.
 
 type InjectCall = Call<typeof OPTIONS, "[RECIPIENT...]">;
 
-/** What became of the recipients, and what one number can say of all of them. */
+/** The outcome for each recipient, and the one exit code for all of them. */
 interface Injected {
   result: InjectedMail;
   code: Sysexit;
@@ -139,8 +139,8 @@ function isOfSome(thrown: unknown): boolean {
 }
 
 /**
- * Finds out who has a message and who has not. Nobody gets it twice.
- * @throws what the first that fails otherwise than for its recipient failed with
+ * Finds out which recipients have a message. None gets it twice.
+ * @throws the first failure that is not about its recipient
  */
 async function injectSingly(
   to: readonly string[],

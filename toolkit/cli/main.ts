@@ -10,7 +10,7 @@ import { run } from "./run.ts";
 
 // A reader that stops reading (a pipe to head) must not look like a check that passed.
 process.stdout.on("error", () => process.exit(ExitCode.malformed));
-// Where nobody can be told, the exit code still tells.
+// Where nothing can be printed, the exit code still tells.
 process.stderr.on("error", () => {});
 
 const host = nodeHost();
@@ -63,7 +63,7 @@ function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
  */
 async function askSecret(prompt: string): Promise<string> {
   const { stdin, stderr } = process;
-  // Before the prompt: whoever answers at once would see what was typed.
+  // Before the prompt: a person who answers at once would see what they type.
   const lines = createInterface({ input: stdin, output: nowhere(), terminal: true });
   stderr.write(prompt);
   stdin.ref();

@@ -48,7 +48,7 @@ none`,
   },
 });
 
-/** A handle, word name or address in its normal spelling, and the address that it is known by. */
+/** A handle, word name or address in its normal spelling, and the address it stands for. */
 type Pin = [name: string, address: string];
 
 function add(pinned: Map<string, string>, first: string, second: string | undefined): Pin[] {
@@ -91,7 +91,7 @@ function remove(
   if (first === undefined) throw new UsageError("ADDRESS-OR-NAME is missing");
   if (second !== undefined) throw new UsageError(`unexpected argument '${second}'`);
   const { text } = identifierOf(first, "NAME");
-  // Of an address all its pins.
+  // An address stands for all its pins.
   const removed = [...pinned].filter((pin) => pin.includes(text));
   if (removed.length === 0) throw new InputError(`${shown(text)} is not pinned`);
   for (const [name] of removed) pinned.delete(name);

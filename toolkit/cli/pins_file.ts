@@ -5,7 +5,7 @@ import type { Host } from "./host.ts";
 import { InputError } from "./failure.ts";
 import { settingsFile } from "./own_keys.ts";
 
-/** By handles, word names and addresses in one spelling: in the order in which they were pinned. */
+/** By handles, word names and addresses in one spelling, in the order of pinning. */
 type Pinned = Map<string, string>;
 
 /**

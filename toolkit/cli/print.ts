@@ -27,7 +27,7 @@ export function printFields(fields: Readonly<Record<string, string | number | un
   return lines.join("");
 }
 
-/** What is known of an agent, for people. */
+/** What is known about an agent, for people. */
 export function printAgent(agent: AgentProfile | AgentListEntry | WhoamiRecord): string {
   return printFields({
     // First what is no claim: names come after the key.

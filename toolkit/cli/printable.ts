@@ -1,5 +1,5 @@
 /**
- * Text that can be printed on a terminal whoever wrote it: control characters, line breaks and
+ * Text that is safe to print on a terminal, whoever wrote it: control characters, line breaks and
  * characters that change the direction of writing are escaped.
  */
 export function printable(text: string): string {

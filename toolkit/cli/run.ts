@@ -21,7 +21,7 @@ import { helpOf, runVerb, type Verb } from "./verb.ts";
 import { verify } from "./verify.ts";
 import { whoami } from "./whoami.ts";
 
-/** All verbs, in the order in which help lists them. */
+/** All verbs, in the order of the help. */
 export const VERBS: readonly Verb[] = [
   keygen,
   register,

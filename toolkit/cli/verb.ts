@@ -72,7 +72,7 @@ export interface Call<O extends Options = Options, A extends string = string> {
 }
 
 /**
- * One command of the command line, in a file of its own: all that there is to say of it. Parsing,
+ * One command of the command line, declared in a file of its own. Parsing,
  * help, completions and documents follow from it.
  */
 export interface Verb<O extends Options = Options, A extends string = string> {
@@ -88,7 +88,7 @@ export interface Verb<O extends Options = Options, A extends string = string> {
   readonly usage?: string;
   /** Paragraphs of its help, in lines of at most 100 characters. */
   readonly about: string;
-  /** By their names, in the order in which help lists them. */
+  /** By name, in the order of the help. */
   readonly options: O;
   /** The exit codes, where it does not ask a relay. */
   readonly exit?: string;
@@ -104,7 +104,7 @@ export interface Verb<O extends Options = Options, A extends string = string> {
    */
   run(call: Call<O, A>): Promise<number | void>;
   /**
-   * What is told of a failure in place of what all verbs tell.
+   * Reports a failure in place of the words that all verbs share.
    *
    * @param values empty for wrong usage
    * @returns the exit code
@@ -204,7 +204,7 @@ export function helpOf(
   return `${parts.join("\n\n")}\n`;
 }
 
-/** Words in lines, of which all but the first are indented. */
+/** Words in lines, all but the first indented. */
 function wrapped(words: string): string {
   const width = LINE_CHARACTERS - INDENT.length;
   const lines = words.match(new RegExp(`\\S(?:.{0,${width - 2}}\\S)?(?=\\s|$)`, "g"));

@@ -20,7 +20,7 @@ const VERB = defineVerb({
   },
   exit: "0",
   async run({ values, args: [first, second], print }) {
-    // Their types are those of the declaration.
+    // Their types come from the declaration.
     const count: number = values.count ?? 0;
     const words: readonly string[] = values.word ?? [];
     heard.push([count, words, values.empty, first.length, second?.length]);

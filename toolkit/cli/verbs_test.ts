@@ -130,7 +130,7 @@ Deno.test("keygen --passphrase keeps the key encrypted, and verbs open it with t
     equal(code, 0);
     equal(JSON.parse(out).headers["X-Relay-Pubkey"], address);
   }
-  // Whose it is stands in the open: verify needs no passphrase.
+  // The address of a key is not encrypted: verify needs no passphrase.
   const verify = memoryHost(["verify", "--key", "my.json", "--to-handle", "me_too"], {
     files: made.files,
     stdin: "[{}]",

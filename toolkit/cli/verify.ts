@@ -151,7 +151,7 @@ async function recipientOf(
   if (to !== undefined) return { address: to, handle, wordName };
   const file = await findKeyFile(host, values.key);
   if (file !== undefined) {
-    // The names that its relay was heard to give it.
+    // The names that its relay gave it.
     const home = await stateFile(host, file.path).home();
     return {
       address: file.address,

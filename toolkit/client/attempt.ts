@@ -7,7 +7,7 @@ import { NetworkError } from "./network_error.ts";
 /** One HTTP request as it will be sent. */
 export interface HttpRequest {
   readonly method: string;
-  /** As it is signed. */
+  /** The path as signed. */
   readonly path: string;
   /** With its `?`, or empty; it is not signed. */
   readonly query: string;
@@ -111,7 +111,7 @@ function networkError(
     : new NetworkError("unreachable", `${origin} cannot be reached: ${reasonOf(cause)}`, cause);
 }
 
-/** The platforms put what happened into the message, or into that of the cause. */
+/** The platforms put what happened into the message, or into the cause's. */
 function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return "the connection failed";
   return thrown.cause instanceof Error && thrown.cause.message !== ""

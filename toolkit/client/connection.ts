@@ -28,11 +28,11 @@ export interface ConnectionOptions {
   readonly clock?: Clock;
   /** Random bytes: for the spread of retries, and for ids. */
   readonly random?: (sizeBytes: number) => Uint8Array;
-  /** How long one try may take, besides what the relay is asked to wait; 20,000 ms unless given. */
+  /** How long one try may take, in addition to the wait asked of the relay; 20,000 ms unless given. */
   readonly timeoutMs?: number;
   /** How long a request is tried again after a failure that may pass; 60,000 ms unless given. */
   readonly retryForMs?: number;
-  /** Told before each wait for another try. */
+  /** Called before each wait for another try. */
   readonly onRetry?: (retry: Retry) => void;
 }
 

@@ -62,7 +62,7 @@ export interface InboxReader {
   read(options: InboxOptions): AsyncGenerator<ReceivedMessage | UncheckedMessage, void>;
 }
 
-/** What is known of the polls and of the agent is kept from one reading to the next. */
+/** Remembers the polls and the agent from one reading to the next. */
 export function createInboxReader(
   connection: Connection,
   signer: Signer,
@@ -76,7 +76,7 @@ export function createInboxReader(
   ): AsyncGenerator<ReceivedMessage | UncheckedMessage, void> {
     const { follow = true, pageSize = 50, unread, verify = true, maxSkewSeconds, signal } = options;
     const waitSeconds = follow ? options.waitSeconds ?? 25 : 0;
-    // Who follows wants to go on when the relay is back, however long that takes.
+    // A caller that follows wants to go on when the relay is back, however long that takes.
     const patient = follow ? { ...connection, retryForMs: Infinity } : connection;
     let since = options.since ?? 0;
     for (;;) {

@@ -12,11 +12,11 @@ export interface RejectedRecipient {
   readonly code: string;
 }
 
-/** What became of an injected message. */
+/** The outcome of an injected message. */
 export interface InjectedMail {
   /** The recipients that have it. */
   readonly accepted: readonly string[];
-  /** Those that have not, and why. */
+  /** The recipients that do not, and why. */
   readonly rejected: readonly RejectedRecipient[];
 }
 

@@ -4,8 +4,8 @@ import { isWordNameOf } from "../is_word_name_of.ts";
 import { parseIdentifier } from "./identifier.ts";
 
 /**
- * Known agents: handles and word names, in any spelling, with the address that each is known by. A
- * key that is known by itself stands for its own address.
+ * Known agents: handles and word names, in any spelling, with the address that each stands for. A
+ * key that is pinned by itself stands for its own address.
  */
 export type PinnedAddresses = Readonly<Record<string, string>>;
 
@@ -82,7 +82,7 @@ export function checkedPin(name: string, address: string): ReturnType<typeof par
   return identifier;
 }
 
-/** A text that names nobody is its own spelling: nothing is pinned by it. */
+/** A text that is no identifier is its own spelling: nothing is pinned under it. */
 function normalSpelling(name: string): string {
   try {
     return parseIdentifier(name).text;

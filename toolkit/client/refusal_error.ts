@@ -23,7 +23,7 @@ export type RefusalCode =
   // deno-lint-ignore ban-types -- keeps the known codes in completions and lets others pass
   | (string & {});
 
-/** What a refusal carries besides its code and message. */
+/** What a refusal carries in addition to its code and message. */
 export interface RefusalDetails {
   readonly status: number;
   readonly retryAfterMs: number | undefined;

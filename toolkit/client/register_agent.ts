@@ -23,8 +23,8 @@ export interface NewAgent {
 /**
  * Registers the signer's key: POST /v1/register, signed as proof that the key is the caller's.
  *
- * When an answer was lost, the key may already be registered under this handle. The owner_token
- * that nobody saw is then replaced by a new one.
+ * When an answer was lost, the key may already be registered under this handle. The lost
+ * owner_token is then replaced by a new one.
  *
  * @throws {RefusalError} `invalid_handle`, `reserved_handle`, `handle_taken`, `rate_limited`, ...
  */
@@ -53,7 +53,7 @@ export async function registerAgent(
   return { address, handle: own.handle, word_name: own.word_name, owner_token };
 }
 
-/** The two refusals with which a relay can answer a registration that it has made before. */
+/** The two refusals that a relay may give to a registration that it has made before. */
 function mayHideSuccess(failure: Failure): boolean {
   return failure instanceof RefusalError &&
     (failure.code === "handle_taken" || failure.code === "rate_limited");

@@ -69,7 +69,7 @@ export interface SearchQuery {
   /** Agents that have all of them. */
   readonly tags?: readonly string[];
   readonly limit?: number;
-  /** Of a search: how many to leave out. */
+  /** With a search: how many to skip. */
   readonly offset?: number;
   /** Without a search: only agents with a lower id. */
   readonly before_id?: number;

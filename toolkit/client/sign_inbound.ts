@@ -4,7 +4,7 @@ import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64 } from "@scure/base";
 import { decodeInboundSecret, MIN_INBOUND_SECRET_BYTES } from "./inbound_secret.ts";
 
-/** What a mail server knows of a message besides its bytes. */
+/** What a mail server knows about a message in addition to its bytes. */
 export interface MailEnvelope {
   /** The envelope sender; empty for a bounce. */
   readonly from: string;
@@ -16,7 +16,7 @@ export interface MailEnvelope {
   readonly client_helo?: string;
 }
 
-/** What is signed besides the message. */
+/** What is signed in addition to the message. */
 export interface InboundRequest {
   /** `whsec_` and base64, or base64; at least 24 bytes. */
   readonly secret: string;
@@ -28,7 +28,7 @@ export interface InboundRequest {
 }
 
 /**
- * The headers with which a received e-mail is handed to a relay (POST /v1/mail/inbound/raw): a
+ * The headers for handing a received e-mail to a relay (POST /v1/mail/inbound/raw): a
  * Standard Webhooks signature, HMAC-SHA256 over `{id}.{timestamp}.{X-Relay-Envelope}.` and the raw
  * bytes. Pure.
  *

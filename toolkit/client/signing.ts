@@ -15,7 +15,7 @@ import { requestIdentity, type UsedTimestamps } from "./used_timestamps.ts";
  */
 export type SigningRule = "read" | "change" | "anew";
 
-/** Who signs, and what the timestamps were. */
+/** The signer, and the timestamps so far. */
 export interface Signer {
   readonly keys: KeyPair;
   readonly usedTimestamps: UsedTimestamps;

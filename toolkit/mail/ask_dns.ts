@@ -17,13 +17,13 @@ export interface DnsServer {
 export interface DnsAsked {
   /** Asked one after the other until one knows. */
   readonly servers: readonly DnsServer[];
-  /** Has one question answered, or says how it failed. Never rejects. */
+  /** Asks one question; gives the answer, or how it failed. Never rejects. */
   exchange(server: DnsServer, question: Uint8Array): Promise<Uint8Array | { code: DnsErrorCode }>;
-  /** Told of a server that gives what is no answer. */
+  /** Called for a server whose reply is no answer. */
   onNonsense?(error: Error): void;
 }
 
-/** Of a question: RFC 7208 allows ten hosts of a kind, and few names have more texts. */
+/** Records of a question: RFC 7208 allows ten hosts of a kind, and few names have more texts. */
 const MAX_RECORDS = 100;
 
 /**

@@ -20,7 +20,7 @@ function differs(why: string): Finding {
 }
 
 /**
- * Compares the hosts that take a domain's mail (RFC 5321, section 5.1) with those that shall.
+ * Compares the hosts that take a domain's mail (RFC 5321, section 5.1) with those that should.
  *
  * @param wanted names in small letters
  * @param published what the MX records name
@@ -39,7 +39,7 @@ export function checkMx(wanted: readonly string[], published: readonly string[])
 }
 
 /**
- * Looks whether an SPF record lets those send who shall, and nobody else (RFC 7208).
+ * Checks that an SPF record lets those send who should, and nobody else (RFC 7208).
  *
  * @param wanted mechanisms, such as `include:spf.example.net` or `ip4:192.0.2.1`
  * @param texts the TXT records of the domain
@@ -72,7 +72,7 @@ export function checkSpf(wanted: readonly string[], texts: readonly string[]): F
   }
 }
 
-/** Those of a domain's TXT records that are SPF's (RFC 7208, section 4.5). */
+/** The SPF records among a domain's TXT records (RFC 7208, section 4.5). */
 function spfRecords(texts: readonly string[]): string[] {
   return texts.filter((text) => /^v=spf1(?: |$)/i.test(text));
 }
@@ -138,7 +138,7 @@ function bare(base64: string): string {
   return base64.replaceAll(/[ \t\r\n]/g, "");
 }
 
-/** What receivers shall do with mail that fails, from the mildest. */
+/** What receivers should do with mail that fails, the mildest first. */
 export const DMARC_POLICIES = ["none", "quarantine", "reject"] as const;
 
 export type DmarcPolicy = typeof DMARC_POLICIES[number];
@@ -146,7 +146,7 @@ export type DmarcPolicy = typeof DMARC_POLICIES[number];
 export interface WantedDmarc {
   /** The mildest that is right; any where it is absent. */
   readonly policy?: DmarcPolicy;
-  /** Where reports shall go. */
+  /** Where reports should go. */
   readonly reportTo?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What is published, held against what shall be: each check by itself. */
+/** Published records compared with the wanted ones: each check by itself. */
 import assert from "node:assert/strict";
 import {
   checkDkim,

@@ -1,5 +1,5 @@
 /**
- * Questions and answers of DNS as bytes (RFC 1035), as far as SPF, DKIM and DMARC need them. The
+ * The questions and answers of DNS that SPF, DKIM and DMARC need, as bytes (RFC 1035). The
  * runtime's own resolver tells an answer SERVFAIL from one without records as little as `node:dns`
  * does on it (docs/adr/0039), and the results of a mail rest on that difference.
  */

@@ -20,7 +20,7 @@ export interface MailDomain {
   readonly receives: readonly string[];
   /** SPF mechanisms of those that send its mail; at least one. */
   readonly sends: readonly string[];
-  /** The key that the relay signs with, as its record; null where somebody else signs, or nobody. */
+  /** The key that the relay signs with, as its record; null where somebody else signs, or mail is not signed. */
   readonly dkim: { readonly selector: string; readonly text: string } | null;
   readonly dmarc: WantedDmarc;
 }
@@ -36,7 +36,7 @@ export interface PlannedRecord {
   readonly values: readonly string[];
   /** @param published what DNS gives at that name, as text */
   check(published: readonly string[]): Finding;
-  /** Those of the texts at that name that the check is about. */
+  /** Whether the check is about this one of the texts at that name. */
   concerns(text: string): boolean;
 }
 
@@ -46,7 +46,7 @@ const all = () => true;
 const beginsWith = (version: string) => (text: string) =>
   text.toLowerCase().startsWith(`v=${version}`);
 
-/** All records of a domain, in the order in which they are of use. */
+/** All records of a domain, in the order of use. */
 export function domainRecords(plan: MailDomain): PlannedRecord[] {
   const { domain, receives, sends, dkim, dmarc } = plan;
   const { policy = "none", reportTo } = dmarc;
@@ -98,7 +98,7 @@ export function domainRecords(plan: MailDomain): PlannedRecord[] {
   ];
 }
 
-/** Who sends reports to another domain asks it first; domains below each other count as one. */
+/** Senders of reports to another domain ask it first; domains below each other count as one. */
 function reportsRecord(domain: string, reportTo: string | undefined): PlannedRecord[] {
   const host = reportTo?.slice(reportTo.lastIndexOf("@") + 1).toLowerCase();
   if (host === undefined || isWithin(host, domain) || isWithin(domain, host)) return [];
@@ -118,7 +118,7 @@ function isWithin(name: string, domain: string): boolean {
 
 /** What DNS says of a record. */
 export interface CheckedRecord extends Finding {
-  /** What is there now that concerns the record. */
+  /** The texts published now that concern the record. */
   readonly published: readonly string[];
 }
 

@@ -41,7 +41,7 @@ function serversOfRuntime(): string[] {
   }
 }
 
-/** No answer came within the time, or nobody waits for it any more. */
+/** No answer came in time, or the caller gave up. */
 export class LateError extends Error {
   override readonly name = "LateError";
 }

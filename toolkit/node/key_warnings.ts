@@ -1,7 +1,7 @@
 import type { FileSystem } from "./file_system.ts";
 
 /**
- * What to tell of a key file that others than its owner may read or write; undefined when none may.
+ * The warning about a key file that others than its owner may read or write; undefined when none may.
  *
  * @returns a sentence without its end, with the command that mends it
  */
@@ -19,7 +19,7 @@ export async function permissionWarning(
 }
 
 /**
- * What to tell of a key that is used at a second relay.
+ * The warning about a key that is used at a second relay.
  *
  * @param home the relay that the key was used at first
  * @param relay where it is used now

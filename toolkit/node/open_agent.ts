@@ -27,7 +27,7 @@ export interface OpenAgentOptions extends ConnectionOptions, NewAgent {
   readonly passphrase?: string;
   /** Known agents; messages of others can not be `proven`. */
   readonly pins?: PinnedAddresses;
-  /** Told what an operator should mend; console.warn unless given. */
+  /** Called with what an operator should mend; console.warn unless given. */
   readonly onWarning?: (words: string) => void;
 }
 

@@ -4,7 +4,7 @@ import { FileError } from "./file_error.ts";
 import type { FileSystem } from "./file_system.ts";
 import { privateFile } from "./private_file.ts";
 
-/** The relay that a key belongs to, and what the agent is called there, once that is known. */
+/** The relay that a key belongs to, and the agent's names there, once known. */
 export interface HomeRelay {
   /** Its origin. */
   readonly relay: string;

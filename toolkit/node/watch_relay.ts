@@ -1,7 +1,7 @@
 import type { StateFile } from "./state_file.ts";
 
 /**
- * A fetch that remembers to which relay a key belongs: the first one that accepts something signed.
+ * A fetch that remembers which relay a key belongs to: the first one that accepts something signed.
  * It warns once when another relay was given a signature. It warns after the answer, since a relay
  * that cannot be reached has seen nothing.
  *

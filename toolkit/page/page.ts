@@ -55,7 +55,7 @@ byId("altered").addEventListener("click", () => tryExample(ALTERED_EXAMPLE));
 addEventListener("hashchange", takeFromLink);
 takeFromLink();
 
-/** `#from=` names a sender. That is the word of the link's author, and the page says so. */
+/** `#from=` names a sender. Only the link's author vouches for it, and the page says so. */
 function takeFromLink(): void {
   const from = new URLSearchParams(location.hash.slice(1)).get("from");
   if (from === null) return;

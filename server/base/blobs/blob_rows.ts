@@ -2,7 +2,7 @@
 import type { BlobName } from "./blob_name.ts";
 import { defineRow } from "../storage/rows/row_key.ts";
 
-/** Whoever deletes it counts the bytes out, so that they are counted out once. */
+/** The commit that deletes it subtracts its bytes, so that they are subtracted once. */
 export interface BlobRow {
   v: 1;
   sizeBytes: number;

@@ -1,5 +1,5 @@
 /**
- * Says whether the files of blobs are those of this store. A relay that is started with an empty
+ * Says whether the files of blobs belong to this store. A relay that is started with an empty
  * store beside the files of another would sweep them all, before its operator has put the right one
  * back: such files are left alone.
  */
@@ -11,15 +11,15 @@ import { blobKey, blobNameOf } from "./blob_rows.ts";
 import { defineRow } from "../storage/rows/row_key.ts";
 
 /**
- * ["meta","blob-files"]: made by the first start, so that every copy of the store has it, and what the
- * mark beside the files says too.
+ * ["meta","blob-files"]: made by the first start, so that every copy of the store has it, and its
+ * id stands in the mark beside the files too.
  */
 interface MarkRow {
   v: 1;
   id: string;
   /**
-   * A mark that was met beside files of which this store named none. What it names there later it has
-   * put there itself, which says nothing about the others.
+   * A mark found beside files when this store named none of them. Files that it names later are its own,
+   * which says nothing about the others.
    */
   stranger?: string;
 }

@@ -1,6 +1,6 @@
 /**
- * How many bytes an owner has in the blob store: those of every blob from the commit that keeps it
- * until its bytes are gone. Whose a blob is, the outermost of its folders says.
+ * How many bytes an owner has in the blob store: every blob counts from the commit that keeps it until
+ * its bytes are gone. The outermost folder of a blob names its owner.
  */
 import type { Transaction } from "../storage/commits/job.ts";
 import { defineRecord } from "../storage/commits/record_key.ts";
@@ -9,7 +9,7 @@ import { DAY_MS } from "../time/time_units.ts";
 export interface StorageRecord {
   v: 1;
   bytes: number;
-  /** How often bytes of nobody's were about to be swept; absent for never. */
+  /** How often unowned bytes were about to be swept; absent for never. */
   sweeps?: number;
 }
 
@@ -34,11 +34,11 @@ export function countStorage(transaction: Transaction, owner: string, bytes: num
 
 export const sweepsIn = (record: StorageRecord | null): number => record?.sweeps ?? 0;
 
-/** Of an owner who counts nothing, and may have gone: no commit is on its way for so long. */
+/** For an owner with no bytes, who may be gone: no commit is under way for this long. */
 const SWEPT_NOBODY_MS = 30 * DAY_MS;
 
 /**
- * In a commit before bytes of nobody's are removed: from then on no commit keeps what was written before,
+ * In a commit before unowned bytes are removed: from then on no commit keeps what was written before,
  * whatever the clocks of its process say. Each that keeps bytes checks that record.
  */
 export function countSweep(transaction: Transaction, owner: string): void {

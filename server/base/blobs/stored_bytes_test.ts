@@ -32,7 +32,7 @@ blobTest("a blob that is dropped twice is counted out once", async (rig) => {
   await rig.commit("drop", ref);
   await rig.hours(2);
   assert.equal(await rig.counted(OWNER), 30);
-  await rig.commit("drop", ref); // by whoever slept meanwhile
+  await rig.commit("drop", ref); // by a process that slept meanwhile
   await rig.hours(2);
   assert.equal(await rig.counted(OWNER), 30);
   assert.equal((await rig.rows("blob-deletion")).length, 0);

@@ -7,7 +7,7 @@ export interface FileToWrite {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** What the writer is given at one time. */
+/** One message to the writer. */
 export interface FilesOfFolder {
   folder: string;
   files: FileToWrite[];

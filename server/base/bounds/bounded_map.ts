@@ -4,7 +4,7 @@ export interface BoundedMapOptions<V> {
    * forget what it answered by, so that what was used since it was last asked stays, and what was not goes.
    */
   stays?: (value: V) => boolean;
-  /** Told of each value that was dropped for want of room. */
+  /** Called with each value dropped for lack of room. */
   dropped?: (value: V) => void;
 }
 

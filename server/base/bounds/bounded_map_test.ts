@@ -21,7 +21,7 @@ interface Entry {
   used: boolean;
 }
 
-/** A map in which what was used since it was last the oldest stays. */
+/** A map that keeps an entry which was used since it was last the oldest. */
 function mapOfUsed(capacity: number) {
   const pinned = new Set<number>();
   const dropped: number[] = [];

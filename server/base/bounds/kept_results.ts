@@ -21,7 +21,7 @@ interface Kept<T> {
  */
 export class KeptResults<T> {
   readonly #kept: BoundedMap<string, Kept<T>>;
-  /** Those that are being made: no other name takes the place of one that is waited for. */
+  /** Results being made: no other name takes the place of one that is waited for. */
   readonly #making = new Map<string, Kept<T>>();
 
   /** @param capacity results that are kept */

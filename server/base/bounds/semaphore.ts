@@ -1,9 +1,9 @@
-/** Bounds how many callers work at one time, or how many of each name; the others wait in order. */
+/** Bounds how many callers work at the same time, or how many of each name; the others wait in order. */
 import type { RelayError } from "../errors.ts";
 import { WaitQueue } from "./wait_queue.ts";
 
 export interface SemaphoreOptions {
-  /** Permits taken at one time: of each name, where callers name what they take them for. */
+  /** Permits that may be out: for each name, where callers name what they take them for. */
   permits: number;
   /** Callers that may wait for one; any number unless given. */
   maxWaiting?: number;

@@ -6,7 +6,7 @@ export class WaitQueue<Got, Asked = undefined> {
     return this.#waiting.size;
   }
 
-  /** @returns what is given, or null once the signal aborts: who was given something before has it */
+  /** @returns what is given, or null once the signal aborts; what was given before that stays given */
   async wait(signal?: AbortSignal, asked?: Asked): Promise<Got | null> {
     const { promise, resolve } = Promise.withResolvers<Got | null>();
     const one = { asked, take: resolve };
@@ -21,9 +21,9 @@ export class WaitQueue<Got, Asked = undefined> {
   }
 
   /**
-   * Gives something to who waits longest, of those who may have it.
-   * @param mayHave asked of each in order; for who it says so has it
-   * @returns whether anybody has it
+   * Gives something to the longest waiting of those who may have it.
+   * @param mayHave asked of each in order; the first it accepts gets it
+   * @returns whether anybody got it
    */
   give(got: Got, mayHave: (asked: Asked) => boolean = () => true): boolean {
     for (const one of this.#waiting) {

@@ -2,7 +2,7 @@
 import { ConfigError, type Environment } from "./config_error.ts";
 
 /**
- * Variables of a `.env` file under those of the process, which win. A missing file, or one the
+ * Variables of a `.env` file, below the process's own, which win. A missing file, or one the
  * process was not given to read, holds none.
  * @throws ConfigError naming the line that is malformed; Error when the file cannot be read
  */

@@ -41,13 +41,13 @@ export interface Limits {
   retainedBytesPerSender: number;
   /** Free bytes on the data folder's disk under which writes are refused. */
   minFreeDiskBytes: number;
-  /** Inbox polls that may wait at one time in one process. */
+  /** Inbox polls that may wait at the same time in one process. */
   waitingPolls: number;
   /** Bytes of a page's rows of inbox or outbox, as answered (docs/api.md, "Limits"). */
   pageBytes: number;
   /** The same of check_inbox, in structured content. */
   toolPageBytes: number;
-  /** Pages and signed requests of one agent at one time, until their answers are taken. */
+  /** Concurrent pages and signed requests of one agent, until their answers are taken. */
   pagesInHandPerAgent: number;
   /** Successful registrations for mail per client address per hour (section 8). */
   mailRegistrationsPerIpPerHour: number;
@@ -57,7 +57,7 @@ export interface Limits {
   /** Inboxes of a verified org, and of a trial (docs/api.md, "Limits"). */
   mailInboxesPerOrg: number;
   mailInboxesPerTrial: number;
-  /** API keys of an org, without those of sign-ins. */
+  /** API keys of an org, not counting sign-in keys. */
   mailKeysPerOrg: number;
   /** Sign-in links to one e-mail address per hour (section 8), and asked for by one client address. */
   mailMagicPerEmailPerHour: number;

@@ -1,4 +1,4 @@
-/** What local mode rules out: it hands no mail out, and shows captured mail to whoever reaches it. */
+/** What local mode rules out: it hands no mail out, and shows captured mail to anybody who reaches it. */
 import { isLoopback } from "./loopback.ts";
 import { ConfigError } from "./values.ts";
 

@@ -44,7 +44,7 @@ export interface MailConfig {
   dkim?: { privateKeyPem: string; selector: string };
   /** Where postmaster@ and abuse@ go; RELAY_MAIL_FROM unless set. */
   postmaster?: string;
-  /** Connections to the next hop at one time. */
+  /** Concurrent connections to the next hop. */
   connections: number;
   /** Own bounce addresses as envelope senders. */
   bounces: boolean;

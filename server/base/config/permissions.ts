@@ -32,15 +32,15 @@ export const ENV_FILE = ".env";
 const DNS_PORT = 53;
 
 /**
- * Folders of the modules of the workers of mail, from the project's: those of a worker, unlike the
- * relay's own, take the right to read them (docs/adr/0027). They hold the program alone, no data.
+ * Folders of the modules of the workers of mail, from the project's: a worker's modules, unlike the
+ * relay's own, need the right to read them (docs/adr/0027). They hold the program alone, no data.
  */
 export const WORKER_MODULES: readonly string[] = ["server", "toolkit"];
 
 /**
- * Arguments of `deno run` for these settings. Modules are no files that need a permission, but for
- * those of a worker; the mail area, while it is off, reaches no host and has no worker. What is malformed
- * gives nothing: start-up refuses it.
+ * Arguments of `deno run` for these settings. Modules need no permission, except a worker's;
+ * the mail area, while it is off, reaches no host and has no worker. A malformed setting adds nothing:
+ * start-up refuses it.
  *
  * @param resolvConf text of the file that names the system's DNS servers; "" where there is none
  */
@@ -124,7 +124,7 @@ function googleKeys(env: Environment): string | undefined {
   return isOn ? hostOf(url, { "https:": 443, "http:": 80 }) : undefined;
 }
 
-/** Whose DNS the senders of received mail are checked by: of local mode nobody's. */
+/** The DNS servers that check senders of received mail; none in local mode. */
 function dnsServers(env: Environment, resolvConf: string): (string | undefined)[] {
   if (!isMailOn(env) || isLocal(env)) return [];
   const named = optionalText(env, "RELAY_DNS_SERVERS")?.split(",").map((part) => part.trim());

@@ -1,7 +1,7 @@
 import type { Environment } from "./config_error.ts";
 
 /**
- * Those of these variables that the process has, asked one by one: a relay may read no others.
+ * The variables of this list that the process has, read one by one: a relay may read no others.
  * @throws Deno.errors.NotCapable naming one that it may not read
  */
 export function readSettings(names: readonly string[]): Environment {

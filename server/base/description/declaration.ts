@@ -18,7 +18,7 @@ export interface RouteFacts
   bodyLimit?: number | keyof Limits;
 }
 
-/** What is said of a route besides: to teach it, and the shapes of what it takes and answers. */
+/** More about a route: how to use it, and the shapes of what it takes and answers. */
 export type RouteWords = Omit<Operation, keyof RouteFacts | "access">;
 
 /** Where words name the address, a limit, or whether mail is on, they are a function. */

@@ -6,7 +6,7 @@ import type { Operation, Setting } from "./operation.ts";
 
 export interface Description {
   setting: Setting;
-  /** Of every route, in the order in which a reader meets them. */
+  /** Of every route, in reading order. */
   operations: readonly Operation[];
   document: OpenApiDocument;
 }

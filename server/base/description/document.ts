@@ -21,7 +21,7 @@ export type OpenApiDocument = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
 
 /**
  * The description of a relay as JSON.
- * @param operations those of all its routes, in the order in which a reader meets them
+ * @param operations of all its routes, in reading order
  * The library only writes the document: no route is served or validated by it.
  */
 export function createDocument(

@@ -11,7 +11,7 @@ export interface Setting {
   mailOn: boolean;
 }
 
-/** Groups of routes, in the order in which a reader meets them. */
+/** Groups of routes, in reading order. */
 export type Tag =
   | "Identity"
   | "Messages"
@@ -34,7 +34,7 @@ export interface Content {
   /** "application/json" when absent. */
   type?: string;
   schema: z.ZodType | { $ref: string };
-  /** Values by the name of what they show. */
+  /** Example values by what they show. */
   examples?: Readonly<Record<string, unknown>>;
 }
 

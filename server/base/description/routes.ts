@@ -40,7 +40,7 @@ export const readLimits = publicRoute({
     answerJson({ limits, server_time: timestamp(now()) }),
 });
 
-/** An OpenAPI document, as far as this description describes itself. */
+/** An OpenAPI document: the part of it that this description describes. */
 const OpenApiDocument = z.looseObject({
   openapi: z.string().regex(/^3\.1\.\d+$/),
   info: z.looseObject({ title: z.string(), version: z.string() }),

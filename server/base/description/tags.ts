@@ -1,4 +1,4 @@
-/** Groups of routes, in the order in which a reader meets them. */
+/** Groups of routes, in reading order. */
 import type { Tag } from "./operation.ts";
 
 export const TAGS: Readonly<Record<Tag, string>> = {

@@ -30,13 +30,13 @@ export interface KeyUse {
   fingerprint: string;
   /** When the key was answered or reserved, in unix ms. */
   createdAtMs: number;
-  /** What the store had lived then, in ms; none in those of former versions. */
+  /** What the store had lived then, in ms; former versions wrote none. */
   livedMs?: number;
   /** The attempt that reserved the key: names its holder. */
   attempt?: string;
   /** From when on another request may take the reservation over, in unix ms. */
   leasedUntilMs?: number;
-  /** The process that holds the reservation; none in those of former versions. */
+  /** The process that holds the reservation; former versions wrote none. */
   processId?: string;
   /** The same time by the monotonic clock of that process. */
   leasedUntilElapsedMs?: number;
@@ -72,11 +72,11 @@ export interface KeyedRequestsOptions {
 
 /** How long an answer stands. */
 export const ANSWER_KEPT_MS = DAY_MS;
-/** What the key of an answer in a row has more than that of its use. */
+/** What the key of an answer's own row adds to the key of its use. */
 export const ANSWER_PART = ["answer"] as const;
 
 const LEASE_MS = 60_000;
-/** Who is let in early by another clock is refused by the commit, and who waits is told the end. */
+/** A caller let in early by another clock is refused by the commit; callers who wait hear of the end. */
 const LEASE: LeaseTiming = { leaseMs: LEASE_MS, clockSkewMs: 0 };
 
 /** Thrown to end work whose answer stands already. */
@@ -116,7 +116,7 @@ interface Request {
 /** Over answers of plain data: small ones with other names than a KeyUse has, or reserved ones of at most 64 KB. */
 export class KeyedRequests<Answer extends object> {
   readonly #turns = new Semaphore<string>({ permits: 1 });
-  /** Of this start of the process. */
+  /** Names this start of the process. */
   readonly #processId: string;
 
   constructor(private readonly options: KeyedRequestsOptions) {
@@ -162,7 +162,7 @@ export class KeyedRequests<Answer extends object> {
     }
   }
 
-  /** Of several refusals, that of another request comes first: one that repeats it would be told nothing else. */
+  /** "Another request under this key" comes before other refusals: repeating such a request never helps. */
   #requireFree(use: KeyUse | null, { fingerprint }: Request, now: Moment): void {
     if (use === null) return;
     const { uses, reserve } = this.options;
@@ -173,7 +173,7 @@ export class KeyedRequests<Answer extends object> {
     throw reserve!.inProgress(waitMs);
   }
 
-  /** For how long nobody else takes a reservation over; null of a use that is answered. */
+  /** How long nobody else takes a reservation over; null for an answered use. */
   #leaseLeftMs({ leasedUntilMs, leasedUntilElapsedMs, processId }: KeyUse, now: Moment) {
     if (leasedUntilMs === undefined) return null;
     const { exclusive, elapsed } = this.options.store;
@@ -204,7 +204,7 @@ export class KeyedRequests<Answer extends object> {
         processId: this.#processId,
         leasedUntilElapsedMs: store.elapsed() + LEASE_MS,
       };
-      // Nothing rests on it but that nobody is let in needlessly: the store may let go of it.
+      // It only keeps callers from being let in needlessly, so the store may expire it.
       transaction.putRecord(key, reserved, LEASE_MS + EXPIRY_MARGIN_MS);
       return attempt;
     });

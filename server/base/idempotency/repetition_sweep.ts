@@ -14,9 +14,9 @@ import { indexKey, type RepetitionRow, type Use, useOf } from "./repetitions.ts"
 
 /** A use whose end has come. */
 export interface EndedUse extends Pick<RepetitionRow, "livedMs" | "beside" | "held"> {
-  /** Of its row in the index. */
+  /** Key of its row in the index. */
   index: Deno.KvKey;
-  /** Of the record or row that tells the repetition; null where the index does not say. */
+  /** Key of the record or row that tells the repetition; null where the index does not say. */
   key: Deno.KvKey | null;
 }
 
@@ -46,7 +46,7 @@ const sweepKey = defineRecord<{ attempt: string }, [kind: string]>(["repetition-
 });
 
 const USES_A_STEP = 50;
-/** Checks of a commit besides those of its uses: the sweep, the writer slot, the journal. */
+/** Checks that a commit makes beyond those of its uses: the sweep, the writer slot, the journal. */
 const OTHER_CHECKS = 3;
 
 /** A part of the relay. */
@@ -134,7 +134,7 @@ export class RepetitionSweep {
     return uses;
   }
 
-  /** Those uses that are no records: nobody renews them any more. */
+  /** Uses that are rows, not records: nobody renews them any more. */
   async #readRows(uses: readonly EndedUse[]): Promise<Map<EndedUse, Pick<Use, "livedMs"> | null>> {
     const plain = uses.filter(({ key }) => key !== null && !isRecordKey(key));
     const rows = await this.services.store.getMany<Pick<Use, "livedMs">[]>(

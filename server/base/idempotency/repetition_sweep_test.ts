@@ -36,7 +36,7 @@ interface World {
   sweeps: readonly RepetitionSweep[];
   /** Of stores that are no exclusive ones. */
   fakes: readonly FakeKv[];
-  /** How many rows there are besides what is bookkeeping. */
+  /** How many rows there are, bookkeeping not counted. */
   rows(): Promise<number>;
 }
 

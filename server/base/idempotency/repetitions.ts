@@ -5,7 +5,7 @@
  *
  * The store must not let go of uses by itself, since it does so by a clock that may leap. Each stands for
  * its life by the wall clock and by what the store has lived, whichever takes longer, and has one row in
- * an index by which the sweep finds it.
+ * the index that the sweep reads.
  */
 import { unavailable } from "../errors.ts";
 import type { Transaction } from "../storage/commits/job.ts";
@@ -24,7 +24,7 @@ export interface Moment {
 }
 
 interface Lived {
-  /** What the store had lived when it was written, in ms; none in those of former versions. */
+  /** What the store had lived when it was written, in ms; former versions wrote none. */
   livedMs?: number;
 }
 
@@ -34,7 +34,7 @@ export interface Mark extends Lived {
   atMs: number;
 }
 
-/** What every use says; that of an idempotency key has its time under another name. */
+/** What every use says; an idempotency key's has its time under another name. */
 export type Use = Mark | (Omit<Mark, "atMs"> & { createdAtMs: number });
 
 /** What a row of the index says of a use; its key names it. */
@@ -111,7 +111,7 @@ export class Repetitions<U extends Use> {
     this.putEnd(transaction, key, { livedMs: use.livedMs!, ...more });
   }
 
-  /** Has a use swept when its life is over: put() does, and who changes what its end has to know. */
+  /** Has a use swept when its life is over. put() calls it; so does a change of what the sweep has to know. */
   putEnd(transaction: Transaction, key: Deno.KvKey, end: Omit<RepetitionRow, "v">): void {
     transaction.set(this.endKey(key, end), { v: 1, ...end } satisfies RepetitionRow);
   }

@@ -1,4 +1,4 @@
-/** How a mail is handed to the next hop, and what came of it. */
+/** How a mail is handed to the next hop, and with what outcome. */
 import type { NextHopUse } from "./next_hop_uses.ts";
 import type { SmtpReply } from "./smtp_reply.ts";
 

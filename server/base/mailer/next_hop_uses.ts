@@ -1,6 +1,6 @@
 /**
- * Who may use the connections of the next hop: each use has some of its own, whatever the others hold for
- * however long. Pure but for who waits.
+ * Who may use the connections of the next hop: each use has some of its own, however long the others hold
+ * theirs. Pure except for the waiting.
  */
 import { WaitQueue } from "../bounds/wait_queue.ts";
 
@@ -40,7 +40,7 @@ export function mayUse(
 }
 
 /**
- * Has each wait until it may use a connection; who waits longest comes first among those who may. No
+ * Makes each wait until it may use a connection; among those who may, the longest waiting comes first. No
  * Semaphore: who may depends on what the others hold.
  */
 export class NextHopUses {

@@ -1,4 +1,4 @@
-/** Trust of a TLS connection in one authority besides those that the runtime trusts by itself. */
+/** Trust of a TLS connection in one more authority than the runtime trusts by itself. */
 import { type ConnectionOptions, createSecureContext, type SecureVersion } from "node:tls";
 
 /**

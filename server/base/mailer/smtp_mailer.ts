@@ -22,8 +22,8 @@ export interface SmtpMailerOptions {
   /** PEM certificates that the next hop's certificate may be issued by, besides the system's. */
   caPem?: string;
   /**
-   * Connections at one time, including those that are being closed: next hops refuse more from one
-   * client. 10 unless given.
+   * Concurrent connections, including those being closed: next hops refuse more from one client.
+   * 10 unless given.
    */
   connections?: number;
   timing?: Partial<SmtpTiming>;

@@ -31,7 +31,7 @@ interface SmtpError extends Error {
   response?: string;
 }
 
-/** Bytes that are handed to the library at one time: it looks at each of them on this thread. */
+/** Bytes handed to the library at a time: it looks at each of them on this thread. */
 const CHUNK_BYTES = 64 * 1024;
 
 export class SmtpSession {
@@ -59,7 +59,7 @@ export class SmtpSession {
     });
     this.#connection.on("end", () => {
       this.#isOver = true;
-      // Whoever waits for a reply is told by the library, of what it was told, right after this.
+      // Right after this the library tells those who wait for a reply, with its own reason.
       setImmediate(() => this.#onBroken(new Error("the connection has ended")));
       this.onEnd();
     });
@@ -223,7 +223,7 @@ async function* contentOf(
   await ask();
   for (let at = 0; at < content.length; at += CHUNK_BYTES) {
     yield content.subarray(at, at + CHUNK_BYTES);
-    // A reply that came meanwhile is read before the end is, and so is known to be early.
+    // A reply that has come is read before the end is sent, so it is known to be early.
     if (content.length > CHUNK_BYTES) await new Promise((resolve) => setTimeout(resolve));
   }
   onWhole();

@@ -1,6 +1,6 @@
 /**
- * How mails of the relay itself are delivered. Every attempt reads again what there is to tell. An unknown
- * outcome is never repeated: a second mail is worse than one that is missing.
+ * How mails of the relay itself are delivered. Every attempt reads again what to say. An unknown outcome is
+ * never repeated: a second mail is worse than a missing one.
  */
 import { isDeferral, type Mailer, type MailOutcome, type OutgoingMail } from "../mailer/mailer.ts";
 import { givenUpAtMs, isGivenUp } from "../outgoing/given_up_at.ts";
@@ -14,7 +14,7 @@ import { MINUTE_MS } from "../time/time_units.ts";
 import { handOver } from "./hand_over.ts";
 import { longestWaitMs, retryWaitMs, type RetryWaits } from "./retry_waits.ts";
 
-/** What the outgoing queue keeps of a notice besides what it is about; address and words are made when it is sent. */
+/** What the outgoing queue keeps of a notice beyond its subject; address and words are made when it is sent. */
 export interface NoticePayload {
   v: 1;
   /** Left of the @ of the Message-ID, the same at every attempt. */
@@ -34,7 +34,7 @@ export interface NoticeServices {
   from: { name: string; address: string };
 }
 
-/** Of mails that a person waits for. */
+/** For mails that a person waits for. */
 const WAITS: RetryWaits = {
   waitsMs: [10_000, 30_000, MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS],
 };
@@ -43,7 +43,7 @@ const MAX_REFUSALS = 3;
 
 export interface Notices<P, T>
   extends Pick<OutgoingHandler<P>, "kind" | "concurrency" | "partiesOf" | "extraWrites"> {
-  /** Those of mails that a person waits for unless given. */
+  /** As for mails that a person waits for, unless given. */
   waits?: RetryWaits;
   /** The longest wait for another reason. */
   longestPauseMs?: number;
@@ -53,7 +53,7 @@ export interface Notices<P, T>
   triedMs?: number;
   /** How long the next hop may refuse this very mail temporarily; as long as it is wanted unless given. */
   refusedMs?: number;
-  /** What there is to tell as things stand, or what becomes of the row instead. */
+  /** What to say as things stand, or the outcome of the row instead. */
   read(item: OutgoingItem<P>): Promise<T | AttemptOutcome<P>>;
   compose(told: T, item: OutgoingItem<P>): Promise<Omit<OutgoingMail, "from">>;
   /** As handOver() asks. */
@@ -89,7 +89,7 @@ export function noticeHandler<P extends { v: 1; refusals?: number }, T extends o
   };
 }
 
-/** Of a mail that would tell of what has changed meanwhile: it is read again at once. */
+/** Outcome of a mail whose facts have changed meanwhile: it is read again at once. */
 export function hasChanged(reason: string): AttemptOutcome<never> {
   return { result: "retry", reason, afterMs: 0, untried: true };
 }

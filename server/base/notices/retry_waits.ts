@@ -1,4 +1,4 @@
-/** How long a mail waits before it is tried again. Pure but for the random byte. */
+/** How long a mail waits before it is tried again. Pure except for the random byte. */
 import type { Store } from "../storage/rows/store.ts";
 
 export interface RetryWaits {

@@ -43,7 +43,7 @@ export interface Delivery extends HeldRowServices {
 }
 
 /**
- * Attempts a row of a lane, unless the row is gone or another process has it by now.
+ * Attempts a row of a lane, unless it is gone or another process holds it by now.
  * @throws LeaseLost, and what the store throws: the row is then found by the end of its lease
  */
 export async function deliverRow(
@@ -66,7 +66,7 @@ export async function deliverRow(
 }
 
 /**
- * Has the handler attempt the row.
+ * Lets the handler attempt the row.
  * @returns null when the handler fails in a way it does not report
  */
 async function runAttempt(
@@ -138,8 +138,8 @@ async function storeOutcome(
   if (outcome === NOT_BEGUN) return await putBack(delivery, lane, held, outcome, false);
   const { result, note } = outcome;
   if (result === "retry") {
-    // An attempt is not counted when the destination is lost, even if other attempts failed there, and
-    // the want of a connection once: later waits would be those of mail that was refused again and again.
+    // An attempt does not count while the destination's breaker is open, and a missing connection counts
+    // once: later waits would be as long as for mail that was refused again and again.
     const { untried, unreachable, deferred } = outcome;
     const isRepeated = !deferred && held.row.attempts > 1;
     const charged = !untried && !(unreachable && (breaker.isOpen || isRepeated));

@@ -2,12 +2,12 @@
 import type { Store } from "../storage/rows/store.ts";
 import { endKey, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
 
-/** Rows found at one time. */
+/** Rows found at a time. */
 const AT_ONCE = 100;
 
 /**
- * Rows whose time is over and that nobody holds.
- * @param isOurs rows that this process attempts; they come to their end by themselves
+ * Rows that nobody holds and whose time is over.
+ * @param isOurs rows that this process attempts; they end by themselves
  * @returns whether there may be more of them
  */
 export async function findEnded(

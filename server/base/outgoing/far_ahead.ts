@@ -70,7 +70,7 @@ function afterwards(last: Deno.KvKey, latestMs: number): Deno.KvKey {
   return [...lane, latestMs === Infinity ? true : latestMs + 1];
 }
 
-/** Whether a row that nobody holds is due later than a clock that is right has it wait. */
+/** Whether a row that nobody holds is due later than any wait under a right clock would make it. */
 function isFarAhead(row: OutgoingRow, handler: PausesOf, nowMs: number): boolean {
   const soonMs = nowMs + CLOCK_SKEW_MS;
   const pauseMs = setAtMs(row) > soonMs ? 0 : handler.longestPauseMs;
@@ -82,14 +82,14 @@ function setAtMs({ dueSetAtMs, queuedAtMs, lastReason }: OutgoingRow): number {
   return dueSetAtMs ?? (lastReason === null ? queuedAtMs : -Infinity);
 }
 
-/** The latest first due time of what its sender has put off, else -Infinity. */
+/** The latest first due time of a row that its sender has put off, else -Infinity. */
 function chosenMs(
   { dueMs, dueSetAtMs, endsAtMs, queuedAtMs, attempts, lastReason }: OutgoingRow,
   { triedMs }: PausesOf,
 ): number {
   if (triedMs === undefined || dueSetAtMs !== undefined) return -Infinity;
   if (endsAtMs === undefined) {
-    // Of a former version: what nothing was tried of is due when its sender said.
+    // From a former version: a row never tried is due when its sender said.
     return attempts === 0 && lastReason === null && dueMs > queuedAtMs ? dueMs : -Infinity;
   }
   const startMs = endsAtMs - triedMs;

@@ -51,7 +51,7 @@ export type StoredOutcome = Omit<PendingOutcome, "id" | "payload">;
 class NotPrepared extends Error {}
 
 interface ChangeOptions {
-  /** With which the handler changes what it has to change; none for what is no outcome. */
+  /** Given to the handler for its extra writes; absent where the change is no outcome. */
   outcome?: StoredOutcome | undefined;
   /** Tries again while the store is too busy, since the outcome of an attempt must be stored. */
   persistent?: boolean;
@@ -74,7 +74,7 @@ export class HeldRow {
 
   /**
    * Leases a row that is due.
-   * @param indexKey by which it was found in its lane; taken away where no row is found by it any more
+   * @param indexKey the key that led to it in its lane; deleted where it leads to no row any more
    * @returns "early" for a row that is not due yet, "gone" where it is taken by another process or gone
    */
   static async lease(

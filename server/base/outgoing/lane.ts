@@ -9,7 +9,7 @@ import type { Parties } from "./shares.ts";
 /** Wait after a read that failed. */
 const READ_AGAIN_MS = 1_000;
 
-/** A row, as the index of its lane has it. */
+/** A row, as it stands in the index of its lane. */
 export interface DueEntry {
   id: string;
   dueMs: number;
@@ -22,7 +22,7 @@ export class Lane {
   running = 0;
   /** True while rows are being read. */
   reading = false;
-  /** No row besides those in `ready` is due before this time, as far as this process knows. */
+  /** No row outside `ready` is due before this time, to this process's knowledge. */
   #nextDueMs = Infinity;
 
   /**

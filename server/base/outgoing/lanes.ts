@@ -18,7 +18,7 @@ class LanesOfKind {
   /** Rows in hand: being leased, being attempted, or having their outcome stored. */
   running = 0;
   readonly shares: Shares;
-  /** Of the one next hop behind all destinations. */
+  /** The breaker of the one next hop behind all destinations. */
   readonly breaker: CircuitBreaker | undefined;
 
   // deno-lint-ignore no-explicit-any -- the handler alone knows its payload

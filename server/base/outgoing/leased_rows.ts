@@ -8,7 +8,7 @@ import { type Freed, makeDueNow } from "./make_due_now.ts";
 import type { HeldRowServices } from "./held_row.ts";
 import { leasedKey, type OutgoingRow } from "./outgoing_row.ts";
 
-/** Rows put back at one time. */
+/** Rows put back at a time. */
 const AT_ONCE = 100;
 
 /**

@@ -7,7 +7,7 @@ export type Freed = (row: OutgoingRow) => void;
 
 /**
  * Ends the lease of a row that has one, and makes it due now.
- * @param indexKey by which it was found; taken away where no row is found by it any more
+ * @param indexKey the key that led to it; deleted where it leads to no row any more
  * @param isWanted whether the row is as it was found, asked in the commit
  * @param whateverTheClock where no time has decided that: done while the clock cannot be relied on, too
  */

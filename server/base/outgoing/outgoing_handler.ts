@@ -26,7 +26,7 @@ export interface OutgoingItem<P = unknown> {
  * How an attempt ended. Reasons are words and reply codes, never an address or a text of others.
  */
 export type AttemptOutcome<P = unknown> = AttemptResult<P> & {
-  /** What extraWrites() is to be told of it. */
+  /** Passed on to extraWrites(). */
   note?: unknown;
 };
 
@@ -49,8 +49,8 @@ type AttemptResult<P> =
      */
     unreachable?: boolean;
     /**
-     * True when the other side said itself that it takes nothing now: its wait stands. Who was not heard at
-     * all waits for nothing but the connection.
+     * True when the other side itself said that it takes nothing now: its wait stands. Without any reply the
+     * wait is for the connection alone.
      */
     deferred?: boolean;
     /** True when nothing was tried: the attempt does not count. */
@@ -90,16 +90,16 @@ export type ExtraWrites = (transaction: Transaction) => void;
 
 export interface OutgoingHandler<P = unknown> {
   readonly kind: string;
-  /** How many attempts of this kind one process makes at one time. */
+  /** How many attempts of this kind one process makes at the same time. */
   readonly concurrency: number;
   /**
-   * Who shares the attempts that run at one time, by the destination: those that are slow leave room for
-   * the others (shares.ts). Unless given, destinations take turns, and each may have all.
+   * Who shares the running attempts, by destination: slow parties leave room for the others
+   * (shares.ts). Unless given, destinations take turns, and each may have all.
    */
   partiesOf?(destination: string): Parties;
   /**
    * Whether all destinations are behind the one next hop of mail, so that it is reached for all of them, and
-   * for all other kinds of which this is so, or for none. False unless given.
+   * for all other such kinds, or for none. False unless given.
    */
   readonly oneNextHop?: boolean;
   /** The longest wait that an attempt of it ends with, in ms: what is due later comes from a clock that was wrong. */

@@ -1,4 +1,4 @@
-// Over 300 lines: what finds, begins and ends attempts shares one state, which nobody else may see.
+// Over 300 lines: finding, beginning and ending attempts share one state that nothing else may see.
 /**
  * The one leased queue of what leaves the relay by itself. Each thing is a row with a due time. A
  * process leases a row by compare-and-set for an attempt. It then puts the row back, takes it off,

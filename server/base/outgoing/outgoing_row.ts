@@ -43,7 +43,7 @@ export interface OutgoingRow<P = unknown> {
   lastReason: string | null;
 }
 
-/** Of laneKey, leasedKey and endKey. */
+/** Value of the rows under laneKey, leasedKey and endKey. */
 export interface OutgoingIndexRow {
   v: 1;
 }
@@ -95,7 +95,7 @@ export const deadKey = defineRow<[diedAtMs: number, id: string]>(["outgoing-dead
 
 export const INDEX_ROW: OutgoingIndexRow = { v: 1 };
 
-/** The key of the index row by which a row is found. */
+/** The key of the index row that leads to a row. */
 export function indexKeyOf(id: string, row: OutgoingRow): Deno.KvKey {
   if (row.lease !== null) return leasedKey(row.dueMs, id);
   return laneKey(row.kind, row.destination ?? "", row.dueMs, id);
@@ -150,7 +150,7 @@ export function stageOutgoing(
 /**
  * Queues something without a check, inside the plan of a job: many rows would be more checks than a
  * commit may have.
- * @param row whose id nobody can have queued before, as it holds one that this job makes
+ * @param row its id cannot be queued already, since it contains one that this job makes
  */
 export function stageNewOutgoing(
   transaction: Pick<Transaction, "nowMs" | "set" | "announce">,
@@ -161,7 +161,7 @@ export function stageNewOutgoing(
   stageFound(transaction, id, row);
 }
 
-/** Has a new row found: by its index, and by the queue of this process at once. */
+/** Makes a new row findable: by its index, and by this process's queue at once. */
 function stageFound(
   transaction: Pick<Transaction, "set" | "announce">,
   id: string,

@@ -7,12 +7,12 @@ import { deadLetterNote } from "./dead_letters.ts";
 import { OutgoingQueue } from "./outgoing_queue.ts";
 
 export interface Outgoing extends Part {
-  /** Who delivers a kind is registered with it before the parts are started. */
+  /** Handlers of a kind register with it before the parts are started. */
   outgoing: OutgoingQueue;
 }
 
 export interface OutgoingOptions {
-  /** Of the rows that a process holds; a minute unless given. */
+  /** Lease of the rows that a process holds; a minute unless given. */
   outgoingTiming?: Partial<LeaseTiming>;
 }
 

@@ -19,7 +19,7 @@ export function domainTag(address: string): string {
   return createHash("sha256").update(domainOf(address)).digest("hex").slice(0, TAG_CHARACTERS);
 }
 
-/** Who shares the attempts of a kind whose destinations are domain tags; former versions had none. */
+/** The parties of a kind whose destinations are domain tags; rows of former versions have none. */
 export function partiesByDomain(destination: string): Parties {
   return destination === "" ? {} : { domain: destination };
 }

@@ -5,7 +5,7 @@
  */
 import { HOUR_MS, MINUTE_MS } from "../time/time_units.ts";
 
-/** Who shares the slots of a kind; what is not known, or is the same for all, is left out. */
+/** Who shares the slots of a kind; a party that is unknown, or the same for all, is left out. */
 export interface Parties {
   org?: string;
   domain?: string;
@@ -15,12 +15,12 @@ export interface Parties {
 export const SLOW_MS = 10_000;
 /** How long an attempt in less than that speaks for its parties. */
 export const QUICK_FOR_MS = HOUR_MS;
-/** Who was slow counts as slow for as long again, within these bounds. */
+/** A slow party counts as slow for as long again, within these bounds. */
 const SLOW_AT_LEAST_MS = MINUTE_MS;
 export const SLOW_AT_MOST_MS = 10 * MINUTE_MS;
 /** Slots that slow ones leave to the others. */
 const NOT_FOR_SLOW = 2;
-/** Parties that are remembered; those that were not heard of for longest are forgotten. */
+/** Parties remembered; the ones silent for longest are forgotten. */
 const REMEMBERED = 10_000;
 
 interface Past {
@@ -53,8 +53,8 @@ export class Shares {
    * - A domain has one attempt that does not hang yet; one that was quick lately has all slots but the
    *   last. What hangs does not count here: a few bad recipients are not their domain.
    * - What is slow by its org or its domain leaves two slots to the others.
-   * - The last slot of three or more is for whoever was quick lately, by its org or its domain, and not slow
-   *   by the other: newcomers, each of which may hang, shall not have all.
+   * - The last slot of three or more is for attempts whose org or domain was quick lately, and the other of
+   *   the two not slow: newcomers, each of which may hang, must not have all.
    *
    * @param parties of the attempt; one without any takes whatever is free
    */
@@ -93,8 +93,8 @@ export class Shares {
 
   /**
    * An attempt has ended; a second call does nothing.
-   * @param tells whether its length says something of its parties: that of one that did not come about
-   * does not
+   * @param tells whether its length says something about its parties: an attempt that did not come about
+   * says nothing
    */
   giveBack(attempt: RunningAttempt, nowMs: number, tells: boolean): void {
     if (!this.#running.delete(attempt)) return;

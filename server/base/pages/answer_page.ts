@@ -27,11 +27,11 @@ export interface PageAnswerOptions {
   status?: number;
   /** "no-referrer" unless given. */
   referrerPolicy?: ReferrerPolicy;
-  /** Further headers; they win over those of every page. */
+  /** Further headers; they win over every page's own. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Headers of a page besides its type; it is kept by nobody unless the caller says otherwise. */
+/** Headers of a page except its type; nobody may keep it unless the caller says otherwise. */
 export function pageHeaders(
   referrerPolicy: ReferrerPolicy = "no-referrer",
 ): Record<string, string> {
@@ -58,7 +58,7 @@ export function answerPage(
   });
 }
 
-/** Headers of what browsers ask for again each time, and are sent only where it changed. */
+/** Headers of content that browsers ask for again each time, and get only where it changed. */
 export const KEPT_PAGE_HEADERS: Readonly<Record<string, string>> = {
   ...pageHeaders(),
   "Cache-Control": "no-cache",

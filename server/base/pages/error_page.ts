@@ -1,4 +1,4 @@
-/** A refusal as a page for people; its status and headers are those of the JSON that programs get. */
+/** A refusal as a page for people; with the status and headers of the JSON that programs get. */
 import { html } from "hono/html";
 import type { RelayError } from "../errors.ts";
 import { refusalHeaders } from "../http/answers/answer.ts";

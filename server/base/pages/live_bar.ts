@@ -20,7 +20,7 @@ export const LIVE = described(
 );
 
 /**
- * The switch as it works without a script: links to the page that loads itself anew, and to the one
+ * The switch as it works without a script: links to the page that reloads itself, and to the one
  * that does not. Where LIVE_SCRIPT runs it takes its place.
  * @param path of the page, without a query
  */
@@ -33,7 +33,7 @@ export function liveBar(path: string, period: LivePeriod | undefined): Html {
     `;
 }
 
-/** The header by which a browser loads a page again. */
+/** The header that makes a browser load a page again. */
 export function liveHeaders(period: LivePeriod | undefined): Record<string, string> {
   return period === undefined ? {} : { Refresh: period };
 }

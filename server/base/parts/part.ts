@@ -72,7 +72,7 @@ export class OpenParts implements Part {
     for (const { part } of this.#parts) await part.start?.();
   }
 
-  /** The work of a minute, of all parts at one time: one that fails is logged and stops no other. */
+  /** The work of a minute, of all parts at the same time: a failed one is logged and stops no other. */
   async everyMinute(): Promise<void> {
     await Promise.all(
       this.#parts.map(({ name, part }) =>

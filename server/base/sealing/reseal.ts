@@ -33,7 +33,7 @@ export interface Resealing {
 }
 
 /**
- * Seals every row anew that names another configured key than the first. Then deletes those key ids
+ * Seals again every row that names another configured key than the first. Then deletes those key ids
  * from the store: an operator may drop these keys from the configuration.
  */
 export async function resealRows(options: Resealing): Promise<number | null> {

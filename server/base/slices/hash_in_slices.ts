@@ -4,8 +4,8 @@ import { SliceClock } from "./slice_clock.ts";
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Feeds bytes to a hash or HMAC on this thread, in slices between which the event loop goes on. Another thread would be given
- * a copy first: making it holds this one for longer at one time, and 25 MiB more are to be collected.
+ * Feeds bytes to a hash or HMAC on this thread, in slices; the event loop goes on between them. Another
+ * thread would need a copy first: making it blocks this one for longer, and leaves 25 MiB more to collect.
  * @param hash of node:crypto
  * @param bytes not to be changed until the promise settles
  */

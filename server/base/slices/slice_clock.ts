@@ -1,4 +1,4 @@
-/** How long work on large bytes holds the main thread at one time. */
+/** How long work on large bytes holds the main thread without a break. */
 const SLICE_MS = 1;
 
 export interface SliceTimes {

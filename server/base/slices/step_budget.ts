@@ -2,10 +2,10 @@
 
 /** A step is a look at one character, element, selector or declaration: some 100 ns. */
 const STEPS_PER_CHARACTER = 2;
-/** What style sheets may take besides, for each character and at most: about a second. */
+/** What style sheets may take in addition, for each character and at most: about a second. */
 const STYLE_STEPS_PER_CHARACTER = 6;
 const MOST_STYLE_STEPS = 8_000_000;
-/** What a short document with a long style sheet may take besides. */
+/** What a short document with a long style sheet may take in addition. */
 const STEPS_AT_LEAST = 250_000;
 /** A few ms at most. */
 const STEPS_BETWEEN_RESTS = 8_192;

@@ -41,9 +41,9 @@ export interface StorageOptions {
   capacity?: StoreCapacity;
   queueBounds?: QueueBounds;
   journalBounds?: JournalBounds;
-  /** The second by which deadlines of the store's calls are counted; as usual unless given. */
+  /** The ticker that counts the seconds of deadlines of store calls; the usual one unless given. */
   startTicker?: StartTicker;
-  /** Told of each write that the store failed. */
+  /** Called with each write that the store failed. */
   onWriteFailure?: (failure: unknown) => unknown;
 }
 

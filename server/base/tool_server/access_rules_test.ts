@@ -18,7 +18,7 @@ Deno.test("AccessGuard lets its own names through at any port, again and again, 
     for (const strange of [null, "", "evil.test", "evil.test:8000", "localhost.evil.test", "a b"]) {
       assert.throws(() => guard.refuseStrange(asked(strange)), forbidden, String(strange));
     }
-    // A Host that is known says nothing of the Origin.
+    // A known Host says nothing about the Origin.
     guard.refuseStrange(asked("localhost:8000", "http://localhost:1"));
     assert.throws(
       () => guard.refuseStrange(asked("localhost:8000", "http://evil.test")),

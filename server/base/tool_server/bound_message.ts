@@ -42,7 +42,7 @@ export function boundMessage(message: unknown, limitBytes: number): BoundedMessa
   return { message: values > MOST_VALUES ? thin(rest) : rest, args };
 }
 
-/** How many values a message has besides its arguments, null when they are over the limit; looks no further. */
+/** How many values a message has outside its arguments, null when they are over the limit; looks no further. */
 function countValues(message: unknown, limitBytes: number): number | null {
   const params = isRecord(message) ? message["params"] : undefined;
   const waiting: unknown[] = [message];

@@ -48,7 +48,7 @@ Deno.test("boundMessage() counts the bytes of JSON without spaces, and no argume
   }
   const large = { params: { arguments: { a: "x".repeat(100_000) } } };
   assert.notEqual(boundMessage(large, 13), null);
-  // Only those of params are a tool's.
+  // Only arguments inside params are a tool's.
   assert.equal(boundMessage({ arguments: large.params.arguments }, LIMIT), null);
   assert.equal(boundMessage({ params: { _meta: { arguments: large } } }, LIMIT), null);
 });

@@ -64,7 +64,7 @@ export interface RpcErrorOptions {
   /** HTTP status. */
   status: number;
   id: RpcId | null;
-  /** The relay's own words; those of the code unless given. */
+  /** The relay's own words; the code's text unless given. */
   message?: string | undefined;
   data?: unknown;
 }

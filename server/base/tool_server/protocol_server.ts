@@ -24,7 +24,7 @@ import { isRecord, readRpcId, RpcCode, rpcError } from "./json_rpc.ts";
 
 export interface ProtocolServerOptions {
   info: Implementation;
-  /** Told to clients when they connect. */
+  /** Sent to clients when they connect. */
   instructions: string;
   tools: readonly ListedTool[];
   /** How long clients may keep the list of tools. */
@@ -43,7 +43,7 @@ interface Exchange {
 const PROTOCOL_HEADERS = ["mcp-protocol-version", "mcp-method", "mcp-name"];
 /** Characters of one of them; no value that means anything is longer. */
 const LONGEST_HEADER = 1_000;
-/** Characters of what a request named that an error repeats. */
+/** How many characters of a requested name an error repeats. */
 const LONGEST_ECHO = 48;
 
 /** What the parameters of the methods must be, of the era that begins with initialize. */

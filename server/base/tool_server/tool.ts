@@ -18,7 +18,7 @@ export interface ToolAnswer<Structured> {
 }
 
 /**
- * @typeParam Call what a tool gets of the request besides its arguments
+ * @typeParam Call what a tool gets of the request in addition to its arguments
  * @typeParam Output schema of the structured answer
  */
 export interface Tool<Call, Output extends z.ZodObject = z.ZodObject> {

@@ -18,7 +18,7 @@ const ALLOW = "POST, OPTIONS";
 
 export interface ToolRouteOptions<Call> {
   path: string;
-  /** Whose bodies its requests are counted with. */
+  /** The pool that its request bodies are counted in. */
   pool: BodyPoolName;
   config: Config;
   server: ToolServer<Call>;

@@ -21,7 +21,7 @@ import { toolFailure } from "./tool_failure.ts";
 
 export interface ToolServerOptions<Call> {
   info: Implementation;
-  /** Told to clients when they connect. */
+  /** Sent to clients when they connect. */
   instructions: string;
   tools: readonly Tool<Call>[];
   /** Greatest size in bytes of everything of a request but the arguments of its tool. */
@@ -89,7 +89,7 @@ export class ToolServer<Call> {
     }
   }
 
-  /** A result as the stateless era has it: complete, and from whom. */
+  /** A result in the stateless era's form: complete, and naming the server. */
   #stateless(result: Record<string, unknown>): Record<string, unknown> {
     const meta = { ...result["_meta"] as object, [SERVER_INFO_META_KEY]: this.options.info };
     return { ...result, resultType: "complete", _meta: meta };

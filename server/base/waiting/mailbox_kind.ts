@@ -5,7 +5,7 @@ export type Head = number | string;
 
 /** Mailboxes that are waited at in one way: each is named by the key of its record. */
 export interface MailboxKind<R, H extends Head> {
-  /** Beginning of the ten keys [...marks, shard] by which processes on a shared store tell each other of changes. */
+  /** Prefix of the ten keys [...marks, shard] with which processes on a shared store report changes to each other. */
   readonly marks: Deno.KvKey;
   headOf(record: R): H;
   /** Mailboxes whose heads the committed job of this result has raised; asked on shared stores. */

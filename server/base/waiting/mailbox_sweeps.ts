@@ -18,7 +18,7 @@ interface Look<R, H extends Head> {
 }
 
 const GET_MANY = 10;
-/** Reads of mailboxes that are under way at one time. */
+/** Concurrent reads of mailboxes. */
 const READS_AT_ONCE = 8;
 const LONGEST_PAUSE_MS = 500;
 

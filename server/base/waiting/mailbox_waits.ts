@@ -22,7 +22,7 @@ export type HeadOutcome<H extends Head> =
 export interface MailboxWaitsOptions<R, H extends Head> {
   kind: MailboxKind<R, H>;
   records: Pick<RecordCache, "read">;
-  /** Of all that wait in one process, at mailboxes of any kind. */
+  /** Shared by all waiters of one process, at mailboxes of any kind. */
   places: Semaphore;
   /** Called whenever a wait begins while there is no other. */
   onFirst(): void;
@@ -35,8 +35,8 @@ export class MailboxWaits<R, H extends Head> {
   constructor(private readonly options: MailboxWaitsOptions<R, H>) {}
 
   /**
-   * Begins a wait at a mailbox. Whoever reads the mailbox afterwards and then awaits next() misses
-   * nothing; the caller ends the waiter whatever happens.
+   * Begins a wait at a mailbox. A caller that reads the mailbox afterwards and then awaits next()
+   * misses nothing; it ends the waiter whatever happens.
    * @returns null where no place is free: the caller then answers without waiting
    */
   open(mailbox: RecordKey<R>, bounds: WaitBounds = {}): Waiter<H> | null {
@@ -104,7 +104,7 @@ export class MailboxWaits<R, H extends Head> {
     return this.#mailboxes.values();
   }
 
-  /** Whether nobody waits. */
+  /** Whether there are no waiters. */
   get isIdle(): boolean {
     return this.#mailboxes.size === 0;
   }

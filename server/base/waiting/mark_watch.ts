@@ -5,9 +5,9 @@ import { ALL_SHARDS, wakeKey } from "./wake_marks.ts";
 export interface MarkWatchOptions {
   store: Pick<Store, "getMany" | "watch">;
   marks: Deno.KvKey;
-  /** Whether a watch tells of other processes' writes: on a KV server, not on a shared file. */
+  /** Whether a watch reports other processes' writes: on a KV server, not on a shared file. */
   watchable: boolean;
-  /** Told of shards whose marks were written, of all at the first look and after a broken watch. */
+  /** Called with shards whose marks were written; with all at the first look and after a broken watch. */
   changed(shards: readonly number[]): void;
 }
 
@@ -64,7 +64,7 @@ export class MarkWatch {
     }
     if (this.#watch !== watch) return; // closed by us
     this.#watch = null;
-    // What was marked meanwhile nobody has seen.
+    // Nobody has seen what was marked meanwhile.
     if (this.#isOn) this.options.changed(ALL_SHARDS);
   }
 
@@ -73,7 +73,7 @@ export class MarkWatch {
     const before = this.#seen;
     const now = entries.map(({ versionstamp }) => versionstamp);
     this.#seen = now;
-    // The first look tells nothing of what came between a poll's reading and it.
+    // The first look misses what came between a poll's reading and the look.
     const changed = ALL_SHARDS.filter((shard) => before === null || before[shard] !== now[shard]);
     if (changed.length > 0) this.options.changed(changed);
   }

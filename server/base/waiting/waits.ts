@@ -13,9 +13,9 @@ export interface WaitsOptions {
   store: Store;
   records: Pick<RecordCache, "read" | "peek">;
   commits: Pick<GroupCommit, "annotateGroups">;
-  /** Waiters that there may be at one time, of all kinds together. */
+  /** How many waiters there may be, of all kinds together. */
   bound: number;
-  /** Whether a watch tells of other processes' writes: on a KV server, not on a shared file. */
+  /** Whether a watch reports other processes' writes: on a KV server, not on a shared file. */
   watchable: boolean;
   startTicker?: StartTicker;
 }

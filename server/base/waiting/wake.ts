@@ -19,7 +19,7 @@ export interface WakeOptions<R, H extends Head> {
   waits: MailboxWaits<R, H>;
   /** Records in memory: the truth on an exclusive store, not asked for on a shared one. */
   records: Pick<RecordCache, "peek">;
-  /** Whether a watch tells of other processes' writes: on a KV server, not on a shared file. */
+  /** Whether a watch reports other processes' writes: on a KV server, not on a shared file. */
   watchable: boolean;
   startTicker?: StartTicker;
 }
@@ -51,7 +51,7 @@ export class Wake<R, H extends Head> {
     }
   }
 
-  /** Somebody begins to wait while nobody else does. */
+  /** The first waiter begins to wait. */
   begin(): void {
     if (this.#stopTicker !== null || this.#closed) return;
     this.#ticks = 0;
@@ -87,7 +87,7 @@ export class Wake<R, H extends Head> {
     marks.tick();
   }
 
-  /** Wakes, some at a time, every waiter that has not read what memory has, or of which it has nothing. */
+  /** Wakes, some at a time, every waiter whose mailbox is newer in memory than it has read, or not in memory. */
   async #announceUnread(): Promise<void> {
     const { kind, waits, records } = this.options;
     this.#isAnnouncing = true;

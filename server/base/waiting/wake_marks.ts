@@ -1,4 +1,4 @@
-/** Marks by which processes that share a store tell each other whose mailbox has something new. */
+/** Marks with which processes that share a store tell each other which mailbox has something new. */
 import type { GroupAnnotation } from "../storage/commits/group_commit.ts";
 import type { Head, MailboxKind } from "./mailbox_kind.ts";
 

@@ -1,8 +1,8 @@
 /**
  * A queue of jobs whose owners take turns, and how much of it each may have. Pure.
  *
- * Turns are counted in rounds. In each an owner has one turn, and a new owner has it in the
- * round that is under way, ahead of those who have had theirs.
+ * Turns are counted in rounds. Each owner has one turn a round; a new owner's comes in the
+ * current round, ahead of those who have had theirs.
  */
 
 export interface QueuedJob {
@@ -15,7 +15,7 @@ export interface FairQueueBounds {
   /** Jobs in the queue and under way, and their bytes. An owner without any is taken up to twice as much. */
   jobs: number;
   bytes: number;
-  /** Of one owner; one job alone may have more bytes. */
+  /** The same for one owner; one job alone may have more bytes. */
   ownerJobs: number;
   ownerBytes: number;
 }
@@ -26,9 +26,9 @@ interface Held {
 }
 
 export class FairQueue<J extends QueuedJob> {
-  /** By owner, in the order in which they came. */
+  /** By owner, in order of arrival. */
   readonly #waiting = new Map<string, { round: number; jobs: J[] }>();
-  /** Of owners who have had their turn of the round under way: their next one. */
+  /** The next round of owners who have had their turn in the current one. */
   readonly #nextRounds = new Map<string, number>();
   #round = 0;
   readonly #held = new Map<string, Held>();
@@ -59,7 +59,7 @@ export class FairQueue<J extends QueuedJob> {
     }
     if (next === undefined) return undefined;
     const [owner, { round, jobs: [job, ...others] }] = next;
-    if (round > this.#round) this.#nextRounds.clear(); // nobody has had a turn of a later one
+    if (round > this.#round) this.#nextRounds.clear(); // nobody has had a turn in a later one
     this.#round = round;
     this.#nextRounds.set(owner, round + 1);
     this.#waiting.delete(owner);
@@ -80,7 +80,7 @@ export class FairQueue<J extends QueuedJob> {
     else this.#waiting.set(owner, { round: this.#nextRounds.get(owner) ?? this.#round, jobs });
   }
 
-  /** Where nobody waits, the turns of those count alone whose jobs are under way. */
+  /** Once nobody waits, only turns of owners with jobs under way still count. */
   #forgetAbsent(): void {
     for (const owner of this.#nextRounds.keys()) {
       if (!this.#held.has(owner)) this.#nextRounds.delete(owner);

@@ -31,9 +31,9 @@ export interface JobWorkersOptions<Job, Step, Result> extends WorkerThreadServic
 }
 
 export interface JobWorkersBounds extends FairQueueBounds, WorkerThreadBounds {
-  /** Of a job, from when the worker has it. */
+  /** Time limit of a job, from when the worker has it. */
   jobMs: number;
-  /** The same, of an owner one of whose jobs was ended by it. */
+  /** The same for an owner who has had a job ended by it. */
   shortJobMs: number;
   /** How long an owner has the shorter one. */
   shortForMs: number;

@@ -4,9 +4,9 @@ import { failedBy, type JobEnd, type JobOptions, type WorkerThread } from "./wor
 const COPIED_BYTES = 2 * 1024 * 1024;
 
 /**
- * Has a worker do a job over a copy of its bytes, which moves there: the caller keeps its own, and
- * a view may have a larger buffer. Large ones are copied in slices, since memory that is new takes time
- * to be had. Never rejects.
+ * Runs a job in a worker over a copy of its bytes, which moves there: the caller keeps its own, and
+ * a view may have a larger buffer. Large ones are copied in slices, since fresh memory takes time to
+ * get. Never rejects.
  */
 export async function runCopied<Job extends { raw: Uint8Array }, Result, Word, Answer>(
   worker: WorkerThread<Job, Result, Word, Answer>,

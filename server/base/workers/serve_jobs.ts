@@ -1,4 +1,4 @@
-/** A worker's own side (worker_thread.ts is the other): takes jobs, and tells of their ends. */
+/** A worker's own side (worker_thread.ts is the other): takes jobs, and reports their ends. */
 import type { JobSteps } from "./job_workers.ts";
 import type { FromWorker, ToWorker } from "./worker_thread.ts";
 
@@ -12,7 +12,7 @@ export interface Served<Job, Result, Word, Answer> {
   run: (job: Job, tell: (word: Word) => void) => Result | Promise<Result>;
   /** Buffers of a result that move in place of being copied; none unless given. */
   buffersOf?: (result: Result, job: Job) => ArrayBuffer[];
-  /** Gets what the main thread says besides. */
+  /** Gets the main thread's other messages. */
   onWord?: (word: Answer) => void;
 }
 

@@ -37,7 +37,7 @@ export function failedBy(error: unknown): { type: "failed"; reason: string } {
 export interface WorkerThreadServices {
   /** Null where the runtime has no workers. */
   start: StartWorker | null;
-  /** Told when a worker could not be started, or ended of something else than a job's time. */
+  /** Called when a worker could not be started, or ended for another reason than a job's time. */
   onLoss: (failure: unknown) => void;
   startTicker?: StartTicker;
 }
@@ -52,7 +52,7 @@ export interface WorkerThreadOptions<Word, Answer> extends WorkerThreadServices 
 }
 
 export interface WorkerThreadBounds {
-  /** Of a start. */
+  /** Time limit of a start. */
   startMs: number;
   /** No worker is started so long after a start that failed; twice as long after each further one. */
   restMs: number;
@@ -76,8 +76,8 @@ const BOUNDS: WorkerThreadBounds = {
 };
 const MAX_REST_MS = MINUTE_MS;
 /**
- * How often a worker is looked at. Looks are counted in place of time: in a pause of the whole process
- * no time goes by, and what the worker says meanwhile is heard before it is found to be late.
+ * How often a worker is looked at. Looks are counted in place of time: a pause of the
+ * whole process counts for nothing, and what the worker says is heard before it is found to be late.
  */
 export const LOOK_MS = 250;
 
@@ -104,7 +104,7 @@ export class WorkerThread<Job, Result, Word = never, Answer = never> {
   #failedStarts = 0;
   #restMs = 0;
   #ids = 0;
-  /** Since it was started, was last heard of, or last had a job: whichever is looked for. */
+  /** Since it was started, last said something, or last had a job: whichever is being watched. */
   #quietMs = 0;
   #stopLooks: (() => void) | null = null;
 
@@ -129,7 +129,7 @@ export class WorkerThread<Job, Result, Word = never, Answer = never> {
       this.#options.start !== null && !this.#isClosed && this.#restMs <= 0;
   }
 
-  /** Has the worker started for jobs to come. */
+  /** Starts the worker for jobs to come. */
   start(): void {
     if (!this.isStarted && this.isUsable) this.#start(this.#options.start!);
   }

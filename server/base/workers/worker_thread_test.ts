@@ -21,7 +21,7 @@ Deno.test("WorkerThread starts its worker with the first job, and gives it jobs 
   const ends = [run("a"), run("b")];
   assert.deepEqual([host.isStarted, host.isReady, workers.length, told()], [true, false, 1, []]);
   ready();
-  ready(); // said twice it is heard once
+  ready(); // said twice, it counts once
   assert.deepEqual([host.isReady, told()], [true, ["a", "b"]]);
   ends.push(run("c"));
   for (const [id, text] of [[2, "C"], [0, "A"], [1, "B"]] as const) say({ id, result: text });

@@ -21,7 +21,7 @@ export type KeyAccess =
 /** How a request gets into a route: by a mail key, or otherwise. */
 export type MailAccess =
   | KeyAccess
-  /** Nobody is asked who they are; links carry tokens of their own. */
+  /** No caller is asked for; links carry tokens of their own. */
   | "public"
   /** Signed by the operator's mail gateway. */
   | "gateway"

@@ -7,7 +7,7 @@ import { BoundedMap } from "../../base/bounds/bounded_map.ts";
 import { keysKey, type KeysRecord } from "../records/key_record.ts";
 import { defineRow } from "../../base/storage/rows/row_key.ts";
 
-/** A row has two checks at most: that its key stands, and that nobody wrote a later time. */
+/** A row has two checks at most: that its key stands, and that no later time was written. */
 const CHECKS_A_ROW = 2;
 const REMEMBERED = 50_000;
 

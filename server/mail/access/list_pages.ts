@@ -40,7 +40,7 @@ export class ListPages {
 
   /**
    * Reads `limit` (1 to 100, 50 when absent) and `cursor`.
-   * @param bound what a cursor of this list is good for, besides its path: the org, the inbox of the
+   * @param bound what a cursor of this list is bound to besides its path: the org, the inbox of the
    * key, filters
    * @throws RelayError `invalid_json` for a cursor of another list
    */

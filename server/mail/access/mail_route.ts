@@ -90,7 +90,7 @@ export interface MailDeclaration<Services = never> extends Declaration<Services>
   expiredTrial?: true;
 }
 
-/** What routes that take a mail key are mounted with, besides the services of their own. */
+/** What routes that take a mail key are mounted with, in addition to their own services. */
 export type KeyRouteServices = MountServices & { authenticator: KeyAuthenticator };
 
 export interface KeyRoute<Services> extends WordedFacts, Pick<MailDeclaration, "expiredTrial"> {
@@ -198,7 +198,7 @@ function refuseOff(): never {
   );
 }
 
-/** Of routes that say nothing else. */
+/** For routes that say nothing else. */
 const BODY_BYTES = 256 * 1024;
 
 /** JSON may be read by scripts of any origin; a page, which may show an API key, by none. */

@@ -71,7 +71,7 @@ export class MailSecret {
     return this.options.ring.open(row, BOUND_TO);
   }
 
-  /** Of several relays that begin at one time, the first wins. */
+  /** Of several relays that start at the same time, the first wins. */
   async #make(): Promise<SealedRow> {
     const { commits, ring, random } = this.options;
     const fresh = random(SECRET_BYTES);

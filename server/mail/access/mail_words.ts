@@ -1,4 +1,4 @@
-/** What the description says of every route of the mail area, besides its own words (specification, 4.7). */
+/** What the description says of every route of the mail area, beyond the route's own words (specification, 4.7). */
 import { z } from "@hono/zod-openapi";
 import { type RouteWords, type SayWords, wordsFor } from "../../base/description/declaration.ts";
 import type { Operation, Setting } from "../../base/description/operation.ts";

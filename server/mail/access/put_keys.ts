@@ -8,8 +8,8 @@ import { usedKey } from "./last_used.ts";
 export const SWEPT_A_COMMIT = 4;
 
 /**
- * Replaces the list of an org's keys. The rows of keys that leave it name nobody from then on: what
- * holds is the list. They are erased by the commits that have room for it.
+ * Replaces the list of an org's keys. The rows of keys that leave it mean nothing from then on: the
+ * list decides. They are erased by the commits that have room for it.
  * @param swept how many rows of former keys this commit erases
  */
 export function putKeys(
@@ -27,7 +27,7 @@ export function putKeys(
   transaction.putRecord(keysKey(orgId), { v: 1, keys, dropped: hashes.slice(swept) });
 }
 
-/** Adds a key to those of an org that stay, and gives it. */
+/** Adds a key to the ones that an org keeps, and returns it. */
 export function addKey(
   transaction: Transaction,
   orgId: string,

@@ -20,7 +20,7 @@ export function requireOrg(
   return org;
 }
 
-/** Whose key a commit is made for. */
+/** The key that a commit is made for, and its org. */
 export interface CallingKey {
   org: Pick<OrgRecord, "id">;
   key: Pick<MailKey, "id">;

@@ -43,5 +43,5 @@ export const unkept = (description: string, schema: z.ZodType) => ({
   content: { schema },
 });
 
-/** Of routes whose path or query names an inbox: what their 404 means. */
+/** What a 404 means where the path or query names an inbox. */
 export const NO_INBOX = "the org has no inbox with this id or address, or the key is for another";

@@ -59,8 +59,8 @@ export function readBounceAddress(localPart: string, key: Uint8Array): BouncedMa
 }
 
 /**
- * Whether what comes to an address can be about a mail that went out, and lies in the inbox of that mail
- * then: whoever makes it.
+ * Whether mail to an address can be about a mail that went out, and is then put into that mail's inbox,
+ * whoever made the address.
  * @param address lowercased
  * @param domain of the relay, lowercased
  */

@@ -10,7 +10,7 @@ import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 const LINE_LENGTH = 76;
 /** A longer word is encoded: with the field's name it has to stay under 998 octets (RFC 5322, 2.1.1). */
 const MAX_WORD = 850;
-/** Of one encoded-word, which with the first line's "Subject: " has to fit in 76 (RFC 2047, section 2). */
+/** Length of an encoded-word, which with the first line's "Subject: " has to fit in 76 (RFC 2047, section 2). */
 const ENCODED_WORD = 52;
 /** Words of visible ASCII with one space between them. */
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;

@@ -16,7 +16,7 @@ export interface DkimKey {
   privateKeyPem: string;
 }
 
-/** Those that may stand once are signed once more than they are there: one that is added breaks the signature. */
+/** A field that may stand once is signed once more than it occurs: adding one breaks the signature. */
 const SIGNED = [
   ...SINGLE_FIELDS,
   "in-reply-to",

@@ -1,5 +1,5 @@
 /**
- * Changes of what an inbox holds. A message and its thread, indexes and counts are rows, which
+ * Changes to the content of an inbox. A message and its thread, indexes and counts are rows, which
  * commits write unchecked; one record of the inbox guards them all (records/mailbox_record.ts).
  *
  * A change reads rows, and its commit requires that the guard has not changed since: what was read
@@ -38,8 +38,8 @@ export interface MailboxChange<T> {
   /** Bytes of the content that it holds while it waits, where it holds any. */
   sizeBytes?: number;
   /**
-   * Decides and writes rows; as Job.plan(). A commit on a KV server checks ten records in all, of which
-   * four are taken, and a fifth where a key asks for it: org, keys, inbox, guard and the writer's slot.
+   * Decides and writes rows; as Job.plan(). A commit on a KV server checks ten records in all; four are
+   * taken, five where a key asks for it: org, keys, inbox, guard and the writer's slot.
    * @returns the guard as it is left, and the result
    */
   plan(given: MailboxTransaction): { mailbox: Mailbox; result: T };
@@ -52,7 +52,7 @@ export interface MailboxServices {
   waits: MailboxWaits<MailboxRecord, string>;
 }
 
-/** Changes of one inbox that wait; those of deliveries come besides. */
+/** Changes of one inbox that may wait, not counting those of deliveries. */
 const MAX_WAITING = 64;
 
 export class Mailboxes {
@@ -133,7 +133,7 @@ export class Mailboxes {
   /**
    * Prepares a change that travels in a commit of somebody else's. It brings no new message, and of an
    * inbox or an org that has gone nothing is changed.
-   * @param nowMs the time by which an org has gone: that of the commit may have leapt
+   * @param nowMs decides whether an org has expired: the commit's own time may have leapt
    * @param reads of the job that makes the commit
    * @param prepare as in change(); null where nothing is to be changed
    * @returns what plans it

@@ -1,5 +1,5 @@
 /**
- * The one way in which requests of an org write blobs. How much an org writes in an hour is bounded,
+ * The one way for an org's requests to write blobs. How much an org writes in an hour is bounded,
  * whatever becomes of it: what is replaced, or refused after it was written, lies on the disk for a
  * while too (docs/mail.md, "How much").
  */

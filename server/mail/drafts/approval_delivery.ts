@@ -1,6 +1,6 @@
 /**
- * Delivers the mails that ask a person to approve drafts. Every attempt reads the drafts anew: the mail
- * tells of their revisions as they are then, and of none that was sent, discarded or asked for otherwise.
+ * Delivers the mails that ask a person to approve drafts. Every attempt reads the drafts again: the mail
+ * shows their current revisions, and none that was sent, discarded or asked for otherwise.
  */
 import type { Limits } from "../../base/config/limits.ts";
 import { forNotices } from "../../base/mailer/next_hop_uses.ts";
@@ -41,7 +41,7 @@ export interface ApprovalDeliveryOptions extends NoticeServices {
 
 type Item = OutgoingItem<ApprovalMailPayload>;
 
-/** What a mail tells of. */
+/** What a mail is about. */
 interface Told {
   org: OrgRecord;
   email: string;
@@ -64,7 +64,7 @@ export function approvalDelivery(
       to: told.email,
       content: await compose(options, item, told),
     }),
-    // Whoever changes a draft from now on sees that this mail is under way, and asks again.
+    // A change of a draft from now on sees that this mail is under way, and asks again.
     withdraw: async (told, item) =>
       nameOf(await readTold(options, item)) === nameOf(told)
         ? null
@@ -133,7 +133,7 @@ export function draftUrl(
   return `${baseUrl}/mail/drafts/${id}?token=${token}`;
 }
 
-/** The newest one, which is that of the draft as it stands. */
+/** The newest link, which belongs to the draft as it stands. */
 function linkOf({ asked }: DraftRow): { untilMs: number } {
   return asked!.links.at(-1)!;
 }

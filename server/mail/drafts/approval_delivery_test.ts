@@ -74,7 +74,7 @@ Deno.test("approvalDelivery() hands no mail over of a draft that changes while t
   const withdrawn = await attempt();
   assert.ok(withdrawn.result === "retry" && withdrawn.untried && withdrawn.afterMs === 0);
   assert.deepEqual(sent, []);
-  // Read anew, it tells of the draft as it is now; and of none that was sent meanwhile.
+  // Read again, it shows the draft as it is now, and none that was sent meanwhile.
   assert.equal((await attempt()).result, "done");
   assert.equal(sent.length, 1);
   draft.asked.mailId = "mail-draft/2";

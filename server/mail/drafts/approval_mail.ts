@@ -10,9 +10,9 @@ import {
 } from "../../base/notices/notice_mail.ts";
 
 export interface AskedDraft {
-  /** Of its page, with the token. */
+  /** URL of its page, with the token. */
   url: string;
-  /** Of the inbox that it would go out from. */
+  /** Address of the inbox that it would go out from. */
   address: string;
   recipients: number;
   /** First characters of the key that made it; null where the key has gone. */
@@ -25,7 +25,7 @@ export interface ApprovalMail extends Omit<NoticeHeaders, "subject"> {
   /** {base_url}, without a trailing slash. */
   baseUrl: string;
   asked: readonly AskedDraft[];
-  /** Drafts that wait besides. */
+  /** How many more drafts wait. */
   more: number;
 }
 

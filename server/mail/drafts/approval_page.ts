@@ -37,7 +37,7 @@ export interface ShownForApproval {
 }
 
 export interface Decision {
-  /** Of the very revision that is shown. */
+  /** Token of the very revision that is shown. */
   token: string;
   /**
    * True where somebody came with the link of another revision: the page then has no button, so that

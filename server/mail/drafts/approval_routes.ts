@@ -156,7 +156,7 @@ interface Opened {
   row: DraftRow;
   org: OrgRecord;
   inbox: Inbox;
-  /** Whether the link is that of the draft as it stands. */
+  /** Whether the link belongs to the draft as it stands. */
   isCurrent: boolean;
 }
 
@@ -196,7 +196,7 @@ async function open(
   }
   // What a person reads is what goes out, also of a draft from before it had to be approved.
   const current = await drafts.asItGoesOut(row, true);
-  if (current.asked === null) throw linkExpired(); // nobody has to approve it any more
+  if (current.asked === null) throw linkExpired(); // it needs no approval any more
   return { row: current, org, inbox, isCurrent: link.revision === current.revision };
 }
 
@@ -215,7 +215,7 @@ async function show(
   const key = await secret.key("mail-link");
   const size = (preview.text?.length ?? 0) + (preview.extracted?.length ?? 0) +
     preview.otherLinks.length;
-  // Who has the link is somebody: strangers' pages keep nobody from deciding.
+  // The holder of a link counts as an agent: strangers' pages must not keep a person from deciding.
   if (size > LARGE_ANSWER_BYTES) c.set("reservation", answers.reserve(size, "agent"));
   return await answerDraft(
     {
@@ -259,7 +259,7 @@ async function decide(
   return await answerSent({ row }, row.sendAtMs !== null && row.sendAtMs > store.now());
 }
 
-/** The answer of a link, or that it leads nowhere: a page for who takes pages; kept by nobody. */
+/** The answer of a link, or that it leads nowhere: a page for browsers; nobody may keep it. */
 async function linkAnswer(request: Request, answer: () => Promise<Response>): Promise<Response> {
   try {
     return await answer();
@@ -273,7 +273,7 @@ async function linkAnswer(request: Request, answer: () => Promise<Response>): Pr
 }
 
 /**
- * A form of another site's page. Browsers say "null" for ours, which tell nobody where they are.
+ * Refuses a form from another site's page. For our pages, which send no referrer, browsers say "null".
  * @throws RelayError `forbidden`
  */
 function refuseForeignOrigin(headers: Headers, baseUrl: string): void {

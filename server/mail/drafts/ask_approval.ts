@@ -46,7 +46,7 @@ const approvalKey = defineRecord<ApprovalRecord, [orgId: string]>(["mail-approva
 });
 
 /**
- * Queues the mail where nobody was asked yet for the draft as it is now.
+ * Queues the mail unless somebody was asked already for the draft as it is now.
  * @param row of the revision that this commit writes; `asked` is the former one's
  * @returns what the row says of it; null where nobody is to be asked
  */
@@ -71,7 +71,7 @@ export function stageAsking(
       { revision: row.revision, untilMs: dueMs + APPROVAL_LINK_MS },
     ],
   });
-  // Its words are made when it is sent: it will tell of this revision.
+  // Its words are made when it is sent: it will show this revision.
   if (isSameReader && isWaiting(former.mailId)) return asked(former.mailId, nowMs);
   const approval = transaction.record(approvalKey(orgId));
   const summaryId = approval?.summaryId ?? null;
@@ -102,7 +102,7 @@ function withSummary(full: Window, nowMs: number): Window {
   return [...full, Math.max(nowMs, full.at(-2) ?? 0), 1];
 }
 
-/** Whether nobody has begun to send a mail. */
+/** Whether a mail waits, and no attempt to send it has begun. */
 function waits(row: OutgoingRow | null): boolean {
   return row !== null && row.lease === null && row.phase === "ready";
 }

@@ -60,7 +60,7 @@ export interface WholeDraft {
   texts: DraftTexts;
 }
 
-/** Whose a draft is. */
+/** Names a draft. */
 export type DraftRef = Pick<DraftRow, "orgId" | "inboxId" | "id">;
 
 /** Makes the commit of a draft answer a request under an Idempotency-Key. */
@@ -239,7 +239,7 @@ export class Drafts {
     return current;
   }
 
-  /** @returns besides, the texts as they are stored @throws BlobDamaged */
+  /** @returns the draft, and its texts as stored @throws BlobDamaged */
   async whole(row: DraftRow): Promise<WholeDraft & { section: Uint8Array }> {
     const section = await this.services.blobs.read(row.texts, TEXTS);
     return { row, texts: JSON.parse(new TextDecoder().decode(section)), section };
@@ -349,7 +349,7 @@ export class Drafts {
     });
   }
 
-  /** A draft with its changes, and its HTML as the inbox has it go out. */
+  /** A draft with its changes, and its HTML in the form the inbox sends it in. */
   async #changed(
     caller: MailCaller | null,
     ref: DraftRef,
@@ -476,8 +476,8 @@ function storedAttachment(
 }
 
 /**
- * Who may not read a draft does not have it sent to somebody else, who could, nor its answers, which
- * quote it.
+ * A caller who may not read a draft must not redirect it, or its answers, which quote it, to somebody
+ * else, who could.
  * @throws RelayError `insufficient_permission`
  */
 function refuseRedirection(

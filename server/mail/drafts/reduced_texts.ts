@@ -1,4 +1,4 @@
-/** The HTML of a draft as its inbox has it go out: reduced where a person approves it. */
+/** The HTML of a draft in the form its inbox sends it in: reduced where a person approves it. */
 import type { DraftRow, DraftTexts } from "../records/draft_record.ts";
 import type { InboxRecord } from "../records/inbox_record.ts";
 import { ownPictures } from "../composing/reducing/reduced_addresses.ts";

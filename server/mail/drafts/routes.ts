@@ -250,7 +250,7 @@ export const DRAFT_ROUTES = [
   sendMailDraft,
 ];
 
-/** @param isDone where the answer tells of what has been committed, and cannot be refused any more */
+/** @param isDone whether the answer reports what was committed, and can no longer be refused */
 function show(
   { answers }: MailCore,
   { c, key }: KeyedRequest,

@@ -30,7 +30,7 @@ const SendRequest = z.object({
 }).openapi("MailDraftSendRequest");
 
 export const NO_DRAFT = "the org has no such draft, or the key is for another inbox";
-/** What whoever has a draft written may meet. */
+/** Refusals of requests that write a draft. */
 export const WRITTEN = {
   rate_limited: "the org has written as many bytes as it may for now",
   unavailable: "the disk is full, or the org has no room",

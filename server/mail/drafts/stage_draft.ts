@@ -32,7 +32,7 @@ export function requireDraftQuota(
 
 /**
  * Adds a draft.
- * @param answerBytes of what is kept of the answer besides
+ * @param answerBytes bytes of the answer that is kept too
  * @throws RelayError `draft_limit_reached`, `unavailable`
  */
 export function stageNewDraft(
@@ -78,7 +78,7 @@ export function stageDraftChange(
   }
 }
 
-/** Removes a draft, for good; what told of it under an Idempotency-Key stays. */
+/** Removes a draft for good; stored answers that showed it stay. */
 export function stageDraftRemoval(
   { transaction, mailbox }: Pick<MailboxTransaction, "transaction" | "mailbox">,
   { blobs }: { blobs: Pick<Blobs, "drop"> },

@@ -54,7 +54,7 @@ export async function createKey(
 }
 
 /**
- * Deletes a key of the caller's org: at once nobody gets in with it.
+ * Deletes a key of the caller's org: it stops working at once.
  * @throws RelayError `not_found`, `last_key`, and as requireCaller()
  */
 export async function deleteKey(

@@ -50,8 +50,8 @@ export function stageSignInKey(
 }
 
 /**
- * The sign-in keys that leave for one more: those that nobody used within a day, and only then the
- * others, the least recently used first. One that was never used counts from its making. Pure.
+ * The sign-in keys that make room for one more: first those not used within a day, then the others,
+ * the least recently used first. An unused key counts from its creation. Pure.
  */
 export function leavingKeys(keys: readonly MailKey[], uses: KeyUses, nowMs: number): MailKey[] {
   const lastMs = ({ id, createdAtMs }: MailKey) => uses.get(id) ?? createdAtMs;

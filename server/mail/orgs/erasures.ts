@@ -160,7 +160,7 @@ export class Erasures {
       const { publicKey, google, trialEndsAtMs, verifiedEmail } = org;
       transaction.putRecord(key, null);
       const owner = publicKey === null ? null : transaction.record(publicKeyKey(publicKey));
-      if (publicKey !== null && owner?.orgId === orgId) { // else registered anew meanwhile
+      if (publicKey !== null && owner?.orgId === orgId) { // else registered again meanwhile
         const leftMs = owner.replayableUntilMs - transaction.nowMs;
         if (leftMs <= 0) transaction.putRecord(publicKeyKey(publicKey), null);
         else transaction.putRecord(publicKeyKey(publicKey), owner, leftMs + EXPIRY_MARGIN_MS);

@@ -29,18 +29,18 @@ export interface ClientRateServices {
 
 /**
  * The count of one message's client: once for the message, with the first inbox that stores it, or in
- * memory where an inbox refuses it and none takes it. What the client may not send now nobody gets,
- * wherever in the envelope that is found.
+ * memory where an inbox refuses it and none takes it. What the client may not send now reaches no
+ * inbox, wherever in the envelope that is found.
  */
 export class ClientRate {
   readonly #key: RecordKey<WindowRecord> | null;
-  /** Of its refused messages. */
+  /** Names the window of its refused messages. */
   readonly #name: string;
   #isCounted = false;
   #refused: Refused | null = null;
   #release: () => void = () => {};
 
-  /** @param clientIp null where nobody says who the client was: then nothing is counted */
+  /** @param clientIp null where the client is unknown: then nothing is counted */
   constructor(private readonly services: ClientRateServices, clientIp: string | null) {
     const address = clientIp === null ? undefined : countedAddress(clientIp);
     this.#key = address === undefined ? null : clientWindow(services.clients.hash(address));

@@ -9,7 +9,7 @@ export interface Envelope {
   from: string;
   /** 1 to 100, as given. */
   to: readonly string[];
-  /** Of the mail server that handed the message in; null where nobody says. */
+  /** Address of the mail server that handed the message in; null where it is unknown. */
   clientIp: string | null;
   clientHelo: string | null;
 }

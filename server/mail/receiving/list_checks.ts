@@ -19,7 +19,7 @@ export class ListChecks {
     this.#refusals = refusals;
   }
 
-  /** By what is known before the message is read: "unknown" where the lists may still refuse it. */
+  /** The verdict before the message is read: "unknown" where the lists may still refuse it. */
   isRefusedUnread(inbox: Inbox): boolean | "unknown" {
     const { block_receive, allow_receive } = inbox.entries;
     if (block_receive.length + allow_receive.length === 0) return false;

@@ -7,7 +7,7 @@ export function senderDomain({ from }: Pick<Envelope, "from">): string {
   return from.slice(from.lastIndexOf("@") + 1).toLowerCase();
 }
 
-/** The client's address; where nobody says it, the domain of the envelope sender. */
+/** The client's address; where it is unknown, the domain of the envelope sender. */
 export function mailSource({ clientIp, from }: Pick<Envelope, "clientIp" | "from">): string {
   const address = clientIp === null ? undefined : countedAddress(clientIp);
   return address ?? `@${senderDomain({ from })}`;

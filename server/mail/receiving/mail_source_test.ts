@@ -12,7 +12,7 @@ Deno.test("mailSource() is the client, and without one the domain of the envelop
   for (const [clientIp, from, source] of cases) {
     assert.equal(mailSource({ clientIp, from }), source, `${clientIp} ${from}`);
   }
-  // Who has a /64 has one place, not 2^64.
+  // The holder of a /64 has one place, not 2^64.
   const [one, other] = ["2001:db8::1", "2001:DB8:0::2"].map((clientIp) =>
     mailSource({ clientIp, from: "" })
   );

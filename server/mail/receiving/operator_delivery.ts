@@ -15,7 +15,7 @@ export interface OperatorPayload {
   v: 1;
   /** One section: its bytes. */
   blob: BlobRef;
-  /** Of its envelope. */
+  /** Sender in its envelope. */
   from: string;
   to: string;
 }
@@ -29,7 +29,7 @@ export interface OperatorDeliveryOptions extends NoticeServices {
   operator: string;
 }
 
-/** Whose turn its mails take. */
+/** The owner whose turns its mails take. */
 const OWNER = "operator";
 /** One large mail at a time: they are read and composed whole. */
 const CONCURRENCY = 1;

@@ -33,7 +33,7 @@ export interface OperatorMailServices {
   commits: GroupCommit;
   blobs: Blobs;
   random: (sizeBytes: number) => Uint8Array;
-  /** Envelope sender of what is passed on. */
+  /** Envelope sender of forwarded mail. */
   from: string;
 }
 

@@ -20,7 +20,7 @@ export interface ReceivingOptions {
   auth: Pick<Auth, "check">;
   /** Takes what comes to bounce addresses. */
   reports: Reports["reports"];
-  /** Of the operator's gateway; null where there is none. */
+  /** Secret of the operator's gateway; null where there is none. */
   inboundSecret: Uint8Array | null;
   composer: OperatorDeliveryOptions["composer"];
 }
@@ -28,7 +28,7 @@ export interface ReceivingOptions {
 export interface Receiving extends Part {
   repetitions: readonly RepetitionKind[];
   receiver: Receiver;
-  /** Takes a mail as if nobody knew who hands it over. */
+  /** Takes a mail whose client is unknown. */
   handIn(mail: Pick<ReceivedMail, "from" | "to" | "raw">): Promise<ReceivingResult>;
 }
 

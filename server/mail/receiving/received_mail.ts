@@ -5,7 +5,7 @@ import type { Envelope } from "./envelope.ts";
 export interface ReceivedMail extends Envelope {
   /** Exactly the bytes that are kept. */
   raw: Uint8Array<ArrayBuffer>;
-  /** What is known of its sender already; absent where it has to be found out. */
+  /** The result of the sender checks; absent where they have to be made. */
   auth?: MailAuth;
   /**
    * Whether mail to postmaster@ and abuse@ is taken and passed on: where the relay is the domain's mail
@@ -22,7 +22,7 @@ export type RefusedCode =
   | "rate_limited"
   | "org_suspended";
 
-/** What became of a message for one address of its envelope. */
+/** The outcome of a message for one address of its envelope. */
 export type Outcome =
   | { address: string; code: null }
   | { address: string; code: RefusedCode; retryAfterMs?: number };

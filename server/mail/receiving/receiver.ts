@@ -50,8 +50,8 @@ export interface ReceiverServices extends MailCore {
 }
 
 /**
- * Keeps what became of a message, in a commit that is made anyway. As part of a plan: called again where
- * the plan is.
+ * Keeps the outcomes of a message in a commit that is made anyway. Part of a plan, so it is called again
+ * whenever the plan is.
  * @param outcomes as they are if it is committed
  */
 export type StageOutcomes<Staged> = (
@@ -65,28 +65,28 @@ interface Target {
   org: OrgRecord;
   /** Addresses of the envelope that led to it. */
   spellings: string[];
-  /** Those that are the inbox's own: an address of bounces is none, and is shown to nobody. */
+  /** The inbox's own ones: an address of bounces is not one, and is never shown. */
   to: string[];
-  /** The message whose thread it joins, whatever it says itself: that of an address of bounces. */
+  /** The message whose thread it joins whatever it says itself: named by an address of bounces. */
   about: MessageRow | null;
 }
 
-/** What is counted and kept of a message besides. */
+/** What else is counted and kept of a message. */
 interface Bookkeeping<Staged> {
   client: ClientRate;
   lists: ListChecks;
   stage: (transaction: Transaction) => Staged | null;
 }
 
-/** What a commit has staged besides; null for a repetition of what another request has stored meanwhile. */
+/** What stage() returned in a commit; null for a repetition of what another request has stored meanwhile. */
 type Stored<Staged> = { staged: Staged | null } | null;
 
 /** What a change of a mailbox says when its inbox, or its org, has gone meanwhile. */
 const GONE: readonly ErrorCode[] = ["not_found", "unknown_key"];
 
 /**
- * What counts with the client of a message that nobody takes. An address that no inbox has costs a look
- * alone, and providers pass on whole dictionaries of them.
+ * Refusals that count against the client of a message which no inbox takes. An unknown address costs only
+ * a look, and providers pass on whole dictionaries of them.
  */
 const COUNTED: readonly (RefusedCode | null)[] = ["blocked", "over_quota", "rate_limited"];
 
@@ -100,8 +100,8 @@ export class Receiver {
   /**
    * Stores a message for everyone of its envelope who takes it.
    * @param stage keeps the outcomes, in the last commit where that decides them
-   * @returns what became of each address, in their order, and what stage() returned in the commit that
-   * was made; null where none was asked to
+   * @returns the outcome for each address, in their order, and what stage() returned in the commit that
+   * was made; null where none called it
    * @throws RelayError `unavailable` where the sender has to try again: what was stored meanwhile is
    * then found as a repetition
    */
@@ -176,7 +176,7 @@ export class Receiver {
     return { outcomes: inOrder(), staged };
   }
 
-  /** @param decide told of addresses for which nothing is to be stored in an inbox */
+  /** @param decide called with the outcome of addresses for which no inbox stores anything */
   async #targetsOf(mail: ReceivedMail, decide: (outcome: Outcome) => void): Promise<Target[]> {
     const { inboxes, records, limits, store, destinations } = this.services;
     const targets = new Map<string, Target>();
@@ -214,12 +214,12 @@ export class Receiver {
     const { records, limits, store } = this.services;
     const nowMs = store.now();
     if (org.suspendedAtMs !== null) return new Refused("org_suspended");
-    // Taken and dropped: the inbox is there again when the org is claimed, and tells nobody of it.
+    // Taken and dropped: the inbox is back when the org is claimed, and no sender learns that it was gone.
     if (orgState(org, nowMs, limits) === "expired") return null;
     const ref = { orgId: org.id, inboxId: inbox.id };
     const repeat = await findRepeat(store, ref, repeatKey);
     if (repeat !== null) {
-      // Another recipient may keep the sender trying for days: this one is not to have it again.
+      // Another recipient may keep the sender trying for days: this one must not get it again.
       const isOld = nowMs - repeat.atMs > HOUR_MS ||
         store.lived() - (repeat.livedMs ?? 0) > HOUR_MS;
       if (mail.to.length > 1 && isOld) await this.#renew(ref, repeatKey);
@@ -329,7 +329,7 @@ export class Receiver {
       else bookkeeping.client.counted();
       return stored?.staged ?? null;
     } catch (error) {
-      // A commit whose outcome is unknown may have kept it; the sweep finds those that nobody did.
+      // A commit whose outcome is unknown may have kept it; the sweep finds the blobs that none kept.
       if (error instanceof Refused) await blobs.discard(blob);
       else if (error instanceof RelayError && GONE.includes(error.code)) {
         await blobs.discard(blob);
@@ -405,7 +405,7 @@ function refusalLimit({ trialEndsAtMs }: OrgRecord, limits: Limits): number {
 /** Bytes of the envelope's recipients that a row keeps. */
 const SPELLINGS_BYTES = 4 * 1024;
 
-/** The first of the ways in which an envelope spells one inbox. */
+/** The first spelling of an inbox in an envelope. */
 function fitSpellings(spellings: readonly string[]): readonly string[] {
   return spellings.slice(0, Math.max(1, countFitting(spellings, SPELLINGS_BYTES).count));
 }

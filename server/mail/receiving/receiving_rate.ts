@@ -7,7 +7,7 @@ import type { MailboxRecord } from "../records/mailbox_record.ts";
 export type ReceivedRates = Pick<MailboxRecord, "received" | "receivedBytes">;
 
 export interface RateRequest {
-  /** Of the raw message. */
+  /** Size of the raw message. */
   bytes: number;
   isTrial: boolean;
   nowMs: number;

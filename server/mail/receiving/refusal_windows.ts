@@ -26,7 +26,7 @@ export class RefusalWindows {
     return this.countOf(name) + this.reservedOf(name) < limit ? null : MINUTE_MS;
   }
 
-  /** Of the last hour. */
+  /** Refusals in the last hour. */
   countOf(name: string): number {
     return countIn(this.#windows.get(name) ?? [], this.now(), HOUR_MS);
   }

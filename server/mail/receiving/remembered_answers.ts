@@ -48,8 +48,8 @@ export type WebhookKey = RecordKey<AnswerRecord>;
 
 export class RememberedAnswers {
   /**
-   * Of messages that nobody took. Forgotten, they cost nobody a message, and written, each of them would
-   * cost a commit: a flood of mail that is not wanted has none (docs/adr/0039).
+   * Answers to messages that no inbox took. Forgetting one loses no message, and writing each would cost a
+   * commit, which a flood of unwanted mail must not have (docs/adr/0039).
    */
   readonly #refusals = new BoundedMap<string, { answer: RememberedAnswer; atElapsedMs: number }>(
     KEPT_REFUSALS,

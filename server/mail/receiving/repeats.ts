@@ -46,7 +46,7 @@ export function stageRepeat(
 }
 
 /**
- * Hash of a message by which its repetition is known: SHA-256, base64url.
+ * Hash that a repetition of a message is recognised by: SHA-256, base64url.
  * @param content SHA-256 of its bytes
  */
 export async function repeatKeyOf(

@@ -21,7 +21,7 @@ export interface DraftAttachment {
 
 /** That a person was asked to approve a draft. */
 export interface AskedApproval {
-  /** Whose mailbox the link goes to; another owner of the org is asked again. */
+  /** The address the link goes to; another owner of the org is asked again. */
   email: string;
   /** Row of the outgoing queue that carries the link of the newest revision. */
   mailId: string;
@@ -65,7 +65,7 @@ export interface DraftRow {
   clientId: string | null;
   createdAtMs: number;
   updatedAtMs: number;
-  /** Null while nobody is asked. */
+  /** Null until somebody is asked. */
   asked: AskedApproval | null;
   /** The answer under an Idempotency-Key that showed it; absent where none did. */
   answer?: StoredAnswer;
@@ -75,7 +75,7 @@ export interface DraftRow {
 export interface DraftTexts {
   text: string | null;
   html: string | null;
-  /** Of a message that a key wanted to send; drafts made as such have none. */
+  /** Headers of a message that a key wanted to send; drafts made as such have none. */
   headers: readonly ExtraHeader[];
 }
 

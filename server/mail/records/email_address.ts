@@ -7,7 +7,7 @@ const MAX_LOCAL_PART = 64;
 const MAX_DOMAIN = 253;
 /** dot-atom of RFC 5322, section 3.2.3. */
 const DOT_ATOM = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
-/** At least two labels, the last of which is no number: an IP address is no domain. */
+/** At least two labels, and the last is no number: an IP address is no domain. */
 const DOMAIN =
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** What names of other alphabets may hold of ASCII: nothing that a URL's host would decode or end at. */

@@ -7,7 +7,7 @@ import { defineRecord } from "../../base/storage/commits/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../../base/storage/rows/store.ts";
 import { DAY_MS, HOUR_MS } from "../../base/time/time_units.ts";
 
-/** Events, counted in the hour in which they happen. */
+/** Events, counted in the hour they happen in. */
 export type EventFigure =
   /** Messages stored for inboxes. */
   | "received"

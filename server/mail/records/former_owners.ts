@@ -4,7 +4,7 @@
  */
 import type { OrgRecord, Restore } from "./org_record.ts";
 
-/** More changes of owner in a week than this are told of without a way back: those before keep theirs. */
+/** Beyond this many changes of owner in a week, mails offer no way back; earlier changes keep theirs. */
 const MOST_RESTORES = 10;
 
 type Restores = Pick<OrgRecord, "restores" | "verifiedEmail">;
@@ -14,8 +14,8 @@ type Owner = Pick<OrgRecord, "verifiedEmail" | "google">;
 export type Proof = { email: string } | { sub: string };
 
 /**
- * The changes of owner that can be undone, the oldest first. Nobody takes an org back from who owned it
- * before them: former versions left an owner's return, a claim like others to them, to be undone so.
+ * The changes of owner that can be undone, the oldest first. Nobody takes an org back from an
+ * earlier owner: former versions, which saw an owner's return as a claim like any other, let it be undone.
  */
 export function livingRestores(
   { restores = [], verifiedEmail }: Restores,
@@ -29,7 +29,7 @@ export function livingRestores(
 
 /**
  * The change that is undone when a former owner proves again who they are: the earliest that took the
- * org from them, or that they were told of, so that nothing of a stranger stays. An identity counts only
+ * org from them, or that they were mailed about, so that nothing of a stranger stays. An identity counts only
  * where the oldest owner had it: a thief may have attached it to a later one, who was not asked.
  * @returns null for its present owner, and for anybody who did not own it in the last 7 days
  */
@@ -47,7 +47,7 @@ export function changeToUndo(
   return living[0]?.former.google?.sub === proof.sub ? living[0] : null;
 }
 
-/** What is left when a change is undone: that of those who owned the org before it. */
+/** What is left when a change is undone: the ways back of those who owned the org before it. */
 export function restoresBefore(org: Restores, undone: Restore, nowMs: number): readonly Restore[] {
   const living = livingRestores(org, nowMs);
   return living.slice(0, living.findIndex(({ linkId }) => linkId === undone.linkId));
@@ -64,15 +64,15 @@ export function withRestore(
 }
 
 /**
- * What is left when the owner shuts everybody else out: their own ways back, and that of the oldest
- * owner. A thief may be the one who shuts out; that one must not end the way back of the robbed.
+ * What is left when the owner shuts everybody else out: their own ways back, and the oldest
+ * owner's. A thief may be the one who shuts out; that one must not end the way back of the robbed.
  */
 export function restoresOfOwner(org: Restores & Owner, nowMs: number): readonly Restore[] {
   return livingRestores(org, nowMs)
     .filter(({ former }, i) => i === 0 || former.email === org.verifiedEmail);
 }
 
-/** Whom a change takes an org from: their address, or where it stays that of their identity; null for nobody. */
+/** The owner a change takes an org from: their address, or their identity's where it stays; null for none. */
 export function displacedBy(before: Owner, after: Owner): string | null {
   if (before.verifiedEmail !== after.verifiedEmail) return before.verifiedEmail;
   return before.google?.sub === after.google?.sub ? null : before.google?.email ?? null;

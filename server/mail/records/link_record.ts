@@ -23,7 +23,7 @@ export interface MagicLink extends AskedLink {
   orgId: string | null;
 }
 
-/** Makes the address that of the org. */
+/** Makes the address the org's. */
 export interface ClaimLink extends AskedLink {
   kind: "claim";
   orgId: string;
@@ -32,7 +32,7 @@ export interface ClaimLink extends AskedLink {
   keyPrefix: string;
 }
 
-/** Puts an org back to its former owner, for as long as the org has it among its restores. */
+/** Puts an org back to its former owner, for as long as the org lists it among its restores. */
 export interface RestoreLink extends AskedLink {
   kind: "restore";
   orgId: string;
@@ -69,7 +69,7 @@ export function isAlive<L extends LinkRecord>(link: L | null, nowMs: number): li
   return link !== null && nowMs < link.expiresAtMs;
 }
 
-/** The one refusal of every link: unknown, used and expired ones are told apart to nobody. */
+/** The one refusal of every link: nobody can tell unknown, used and expired ones apart. */
 export function linkExpired(): RelayError {
   return new RelayError(
     "link_expired",

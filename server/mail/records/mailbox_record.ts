@@ -21,7 +21,7 @@ export interface MailboxRecord {
   sent?: Window;
   /** Drafts that are neither sent nor discarded; absent before the first. */
   drafts?: number;
-  /** Of an erasure's last commit: erasures of former versions tell by it that the record has changed. */
+  /** From an erasure's last commit: erasures of former versions see by it that the record has changed. */
   attempt?: string;
 }
 

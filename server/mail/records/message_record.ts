@@ -19,7 +19,7 @@ export interface MailAuth {
   spf: AuthResult;
   dkim: AuthResult;
   dmarc: AuthResult;
-  /** Of the chain of seals (RFC 8617); absent where there is none. */
+  /** Result of the chain of seals (RFC 8617); absent where there is none. */
   arc?: "pass" | "fail";
   /** Domain of the one From, lowercased; null without one. */
   fromDomain: string | null;
@@ -44,7 +44,7 @@ export type FailureReason =
   | "suppressed"
   | "next_hop_refused";
 
-/** How it stands with one address of an outbound message (docs/mail.md, "What became of it"). */
+/** State of one address of an outbound message (docs/mail.md, "What became of it"). */
 export interface Recipient {
   /** Lowercased. */
   address: string;
@@ -53,11 +53,11 @@ export interface Recipient {
   /** As in "5.1.1". */
   enhancedCode: string | null;
   reason: FailureReason | null;
-  /** At most 200 characters of what the other side said. */
+  /** At most 200 characters of the other side's words. */
   detail: string | null;
   attempts: number;
   nextAttemptAtMs: number | null;
-  /** Of the last change. */
+  /** Time of the last change. */
   atMs: number;
 }
 
@@ -70,7 +70,7 @@ export interface MessageRow extends ParsedFacts {
   inboxId: string;
   threadId: string;
   direction: "inbound" | "outbound";
-  /** Of SMTP or the gateway, inbound only; `to`: this inbox's spellings. */
+  /** From SMTP or the gateway, inbound only; `to`: this inbox's spellings. */
   envelope: { from: string; to: readonly string[] } | null;
   /** Inbound only. */
   auth: MailAuth | null;
@@ -84,12 +84,12 @@ export interface MessageRow extends ParsedFacts {
   cancelledAtMs: number | null;
   labels: readonly string[];
   read: boolean;
-  /** The key that wrote all of what was sent; absent where it is not one key's, or not known. */
+  /** The key that wrote the whole message; absent where there were several, or it is not known. */
   writtenByKey?: string;
   createdAtMs: number;
   /** Sections: RAW, HEAD, REST, and SHOWN where HEAD has but a part of it. */
   blob: BlobRef;
-  /** Hash under which a repetition of an inbound message is known. */
+  /** Hash that a repetition of an inbound message is recognised by. */
   repeatKey: string | null;
   /** Answers under Idempotency-Keys that showed it; absent where none did. */
   answers?: readonly StoredAnswer[];

@@ -42,18 +42,18 @@ export interface OrgRecord {
   /** `sub` is the identity; the e-mail is what the provider last said. */
   google: { sub: string; email: string } | null;
   pendingClaim: { email: string; expiresAtMs: number; linkId: string } | null;
-  /** Of the last days, the oldest first; absent without any. */
+  /** From the last days, the oldest first; absent without any. */
   restores?: readonly Restore[];
   /** Inboxes that are not deleted. */
   inboxes: number;
-  /** Addresses taken within a day, those of deleted inboxes included: a window of rate_window.ts. */
+  /** Addresses taken within a day, deleted inboxes' included: a window of rate_window.ts. */
   addressesTaken: readonly number[];
   suspendedAtMs: number | null;
   /** Deleted by its owner or purged: nothing shows it any more, and a sweep erases what is left. */
   deletedAtMs: number | null;
 }
 
-/** A verified org of a person, without an owner yet, but for what is known of it. Pure. */
+/** A person's verified org with the given fields, without an owner yet. Pure. */
 export function newOrg(id: string, nowMs: number, known: Partial<OrgRecord> = {}): OrgRecord {
   return {
     v: 1,

@@ -2,7 +2,7 @@
 import type { MessageRow, RecipientStatus } from "./message_record.ts";
 import { added, type Counts } from "./figures_record.ts";
 
-/** Nobody waits for those of its recipients any more that it was still to be sent to. */
+/** Counts for a removed message: nobody waits any more for recipients that it was still to be sent to. */
 export function countsOfRemoved(
   { recipients, cancelledAtMs }: Pick<MessageRow, "recipients" | "cancelledAtMs">,
 ): Counts {

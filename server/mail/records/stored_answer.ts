@@ -18,11 +18,11 @@ export const useKey = defineRecord<KeyUse, [orgId: string, scope: string]>(
 );
 
 export interface StoredAnswer {
-  /** Of the record of its key: ["mail-idempotency", orgId, scope]. */
+  /** Names the record of its key: ["mail-idempotency", orgId, scope]. */
   scope: string;
   /** When nothing of it is left in the store by the wall clock, unix ms. */
   dueMs: number;
-  /** What the store had lived when it was written, in ms; none in those of former versions. */
+  /** What the store had lived when it was written, in ms; former versions wrote none. */
   livedMs?: number;
   /** Bytes in a row of the store; 0 where a blob has them. */
   rowBytes: number;

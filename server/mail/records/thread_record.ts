@@ -9,14 +9,14 @@ export interface ThreadRow {
   id: string;
   orgId: string;
   inboxId: string;
-  /** Of its first message. */
+  /** From its first message. */
   subject: string | null;
   /** The first 50 distinct ones. */
   participants: readonly MailAddress[];
   messageCount: number;
   unreadCount: number;
   lastMessageId: string;
-  /** Of the last message. */
+  /** From the last message. */
   preview: string;
   lastMessageAtMs: number;
   createdAtMs: number;

@@ -10,9 +10,9 @@ import { type EmailProof, orgKey, type OrgRecord, orgState } from "./org_record.
 import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 /**
- * ["mail-email", address]: written with each org that an address gets, so that of several sign-ins at
- * one time one alone makes the first org. It is kept for as long as a sign-in may take, and longer.
- * Processes of former versions tell by the attempt that it has changed.
+ * ["mail-email", address]: written with each org that an address gets, so that of several
+ * sign-ins at the same time only one makes the first org. It is kept for as long as a sign-in may take, and longer.
+ * Processes of former versions see by the attempt that it has changed.
  */
 export const emailKey = defineRecord<{ v: 1; attempt: string }, [email: string]>(
   ["mail-email"],
@@ -61,9 +61,9 @@ export function signedInAtMs(
 
 /** The orgs that carry an address, as a sign-in by it finds them. */
 export interface CarryingOrgs {
-  /** Those that were signed in to by it: the first of them opens unasked. */
+  /** Orgs that were signed in to by it: the first of them opens unasked. */
   signedIn: readonly OrgRecord[];
-  /** Those that only claimed it, the first at first: somebody else may have, and none opens unasked. */
+  /** Orgs that only claimed it, in order: somebody else may have made the claim, so none opens unasked. */
   claimed: readonly OrgRecord[];
 }
 

@@ -6,7 +6,7 @@ export interface Highlights {
   text: string[];
 }
 
-/** Of a message, subject and text together. */
+/** For a message, subject and text together. */
 export const MAX_FRAGMENTS = 3;
 const FRAGMENT_CHARACTERS = 160;
 const BEFORE_CHARACTERS = 50;

@@ -34,7 +34,7 @@ export interface SearchBounds {
   messages: number;
   /** How long it looks; one message at least. */
   lookMs: number;
-  /** Searches at one time, of one org and of all, and how many of these wait in a queue. */
+  /** Concurrent searches, for one org and for all, and how many more wait in a queue. */
   perOrg: number;
   atOneTime: number;
   waiting: number;
@@ -231,7 +231,7 @@ function fits(row: MessageRow, { direction, afterMs, beforeMs }: AskedSearch): b
     (beforeMs === undefined || row.createdAtMs < beforeMs);
 }
 
-/** Where the first look begins: a search of long ago need not look at what came since. */
+/** Where the first look begins: a search for old mail need not look at newer mail. */
 function firstPosition({ position, beforeMs }: AskedSearch): string | null {
   if (beforeMs === undefined) return position;
   const least = leastMailId("msg", Math.max(0, beforeMs) + CLOCK_SLACK_MS);

@@ -3,7 +3,7 @@ import type { Rows } from "../../base/storage/rows/rows.ts";
 import { rangeBehind } from "../mailbox/messages/messages.ts";
 import { messageKey, type MessageRow } from "../records/message_record.ts";
 
-/** Rows of one read of an inbox, and of all that are held at one time. */
+/** Rows of one read of an inbox, and of all reads held at the same time. */
 const ROWS_A_READ = 25;
 const ROWS_HELD = 250;
 

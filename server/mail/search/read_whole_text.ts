@@ -10,7 +10,7 @@ const MOST_REST_BYTES = 16 * 1024 * 1024;
 const TEXT_BEGINS = '{"text":"';
 const TEXT_ENDS = '","html":';
 
-/** The whole text that is shown, of which HEAD has the beginning only; null where it is not read. */
+/** The whole text that is shown; HEAD has only its beginning. Null where it is not read. */
 export async function readWholeText(
   { blobs }: { blobs: Pick<Blobs, "read"> },
   row: MessageRow,

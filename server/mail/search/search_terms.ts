@@ -9,9 +9,9 @@ export type Term = readonly string[];
 export const MAX_QUERY = 500;
 
 /**
- * The terms of a query, all of which must match: what white space separates, and phrases in double
- * quotes. A quote without a second one is white space; there is no other operator. What has no token
- * is no term.
+ * The terms of a query, which must all match: words between white space, and phrases in double
+ * quotes. An unpaired quote is white space; there is no other operator. A word without a token is no
+ * term.
  * @throws RelayError `invalid_json` for more than 500 characters
  */
 export function termsOf(q: string): Term[] {

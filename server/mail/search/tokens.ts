@@ -46,7 +46,7 @@ export function* tokensOf(text: string): Generator<Token> {
   }
 }
 
-/** As matchAll(), which makes a new expression each time: those of Unicode classes take long to make. */
+/** As matchAll(), which compiles a new expression each time: Unicode classes take long to compile. */
 function* matchesOf(expression: RegExp, text: string): Generator<RegExpExecArray> {
   for (let at = 0;;) {
     expression.lastIndex = at; // others use it between two steps

@@ -35,13 +35,13 @@ export interface AcceptanceServices extends MailCore {
   propose: Propose;
 }
 
-/** Who asks. */
+/** The caller. */
 export interface SendingCaller extends MailCaller {
   /** The key may have died while the body was read. @throws RelayError as for a new request */
   confirm(): Promise<void>;
 }
 
-/** What came with the request; each is asked for when nothing before it is wrong. */
+/** Parts of the request; each is asked for once nothing before it is wrong. */
 export interface GivenRequest {
   /** @throws RelayError `invalid_json` */
   key(): GivenKey | null;
@@ -55,7 +55,7 @@ export class Acceptance {
   /**
    * Accepts a message for an inbox that the caller may write for, or keeps it for approval.
    * @param make the message that the body asks for
-   * @throws RelayError `trial_org_cannot_send`, those of the body, of its key and of sending
+   * @throws RelayError `trial_org_cannot_send`, and the refusals of the body, its key and sending
    */
   async accept<K extends SendBodyKind>(
     caller: SendingCaller,

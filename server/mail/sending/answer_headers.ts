@@ -23,7 +23,7 @@ export interface MessageReferences {
 }
 
 /**
- * In-Reply-To and References of an answer or forward: those of the message and its own id. The first
+ * In-Reply-To and References of an answer or forward: the message's references, and its own id. The first
  * one is kept, since it names the thread, and the last ones.
  */
 export function answerReferences(

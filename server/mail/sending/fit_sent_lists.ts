@@ -7,7 +7,7 @@ import type { NewMessage } from "../mailbox/messages/stage_message.ts";
 const LIST_BYTES = 20 * 1024;
 const BCC_BYTES = 4 * 1024;
 
-/** The message as its row has it; the lists that are cut are named in its parse_warnings. */
+/** The message as its row holds it; its parse_warnings name the lists that were cut. */
 export function fitSentLists(message: NewMessage): NewMessage {
   const warnings = new Set<ParseWarning>(message.parseWarnings);
   const { to, cc, replyTo, references, attachments } = message;

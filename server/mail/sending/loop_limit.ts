@@ -5,13 +5,13 @@ import { admitOrRefuse, type Window } from "../../base/bounds/rate_window.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 
 const MESSAGES_PER_HOUR = 20;
-/** When what came last was automated. */
+/** The limit when the last inbound message was automated. */
 const ANSWERS_PER_HOUR = 10;
 
 export interface ThreadTraffic {
   /** When the inbox's own messages of the thread were accepted, unix ms, oldest first; older ones may be left out. */
   ownAtMs: readonly number[];
-  /** Of the last inbound message; null where there was none. */
+  /** From the last inbound message; null where there was none. */
   lastInbound: Automated | null;
 }
 

@@ -29,7 +29,7 @@ function isWithin(org: Pick<OrgRecord, "verifiedAtMs">, nowMs: number, spanMs: n
 
 /**
  * Requires that the recipients of a message are within the quotas, which are counted among the org's already, and
- * counts those of new orgs.
+ * counts the recipients of new orgs.
  * @throws RelayError `rate_limited`
  */
 export function takeRecipientQuota(

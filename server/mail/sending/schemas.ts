@@ -21,7 +21,7 @@ export const KeyHeader = z.object({
 
 export const KEY_ERRORS = { idempotency_key_reused: null, idempotency_in_progress: null };
 
-/** What whoever sends may meet in the end. */
+/** Refusals of a send that come last. */
 export const SEND_ERRORS = {
   recipient_not_allowed: null,
   recipient_suppressed: null,

@@ -55,7 +55,7 @@ export interface MessageToSend extends SendRequest {
   about: MessageRow | null;
 }
 
-/** Who has a message sent: the holder of a key, or a person who was let in otherwise. */
+/** The one who sends a message: the holder of a key, or a person who was let in otherwise. */
 export interface SendingParty {
   org: OrgRecord;
   key: MailKey | null;

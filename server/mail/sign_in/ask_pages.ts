@@ -21,7 +21,7 @@ function signInButton(
   return postButton({ action: CONFIRM_PATHS.magic, label, fields, kind });
 }
 
-/** What a sign-in link opens; where nobody signed in by the address yet, which of the orgs that claimed it. */
+/** What a sign-in link opens; before the first sign-in by the address, which of the orgs that claimed it. */
 export function askToSignIn(
   { link, choice: { org, undone, claimed, carrying } }: WaitingSignIn,
   token: string,
@@ -58,7 +58,7 @@ ${close}`,
   );
 }
 
-/** Of orgs that somebody made and claimed for the address: any agent's, or a stranger's. */
+/** About orgs that somebody made and claimed for the address: any agent's, or a stranger's. */
 function askWhichOrg({ who, close, token, hasOwn, orgs }: {
   who: Html;
   close: Html;

@@ -1,6 +1,6 @@
 /**
- * Delivers the mails of links. Every attempt reads the link anew: one that was used, replaced or has
- * expired goes to nobody.
+ * Delivers the mails of links. Every attempt reads the link again: one that was used, was replaced or has
+ * expired is not sent.
  */
 import type { Limits } from "../../base/config/limits.ts";
 import {
@@ -25,7 +25,7 @@ import { LINK_MAIL_KIND, type LinkMailPayload } from "./owners/queued_link.ts";
 const CONCURRENCY = 3;
 /**
  * Greatest wait for the last reply to a link that may be asked for again. Strangers choose where it goes:
- * those who have a next hop wait shall not keep it from the others for long.
+ * one that makes a next hop wait must not keep it from the others for long.
  */
 const ASKED_AGAIN_MS = MINUTE_MS;
 

@@ -84,7 +84,7 @@ Deno.test("linkDelivery() tells a former owner whose way back has ended, without
   assert.deepEqual(sent.map(({ to }) => to), [THIEF, THIEF]);
   assert.match(textOf(sent[0]!), /token=/);
   assert.doesNotMatch(textOf(sent[1]!), /token=|confirm/);
-  // Who was put out by the owner's return is told, and the owner is not told of their own link.
+  // The one put out by the owner's return is told, but not the owner of their own link.
   assert.equal((await attempt(await linkTo("displaced", NEXT))).result, "done");
   assert.doesNotMatch(textOf(sent[2]!), /token=|confirm|owner@/);
   assert.equal((await attempt(await linkTo("restore", OWNER))).result, "dropped");

@@ -21,7 +21,7 @@ export interface Waiting {
   ask(): Promise<Response>;
   /**
    * Whether a GET has to ask for it by name: it makes somebody else the owner of an org, or opens one that
-   * nobody who reads the address has opened yet. Whoever asked for the link may have chosen that org.
+   * no reader of the address has opened yet, chosen perhaps by a stranger who asked for the link.
    */
   isAskedByName: boolean;
 }
@@ -37,7 +37,7 @@ export interface LinkActions {
   follow(services: MailCore, fields: LinkFields, asPage: boolean): Promise<Response>;
 }
 
-/** Of every answer that a link gets. */
+/** Headers of every answer to a link. */
 export const LINK_HEADERS = { ...NO_STORE, "Referrer-Policy": "no-referrer" };
 /** Refusals that people read as pages. */
 const REFUSALS = { link_expired: answerExpired, org_suspended: answerSuspended };

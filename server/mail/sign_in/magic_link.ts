@@ -55,7 +55,7 @@ export interface SignedIn {
   apiKey: string;
   /** Other orgs of the address. */
   otherOrgs: readonly string[];
-  /** Keys of the org besides the new one, whether or not they have expired. */
+  /** Keys of the org without the new one, whether or not they have expired. */
   otherKeys: readonly MailKey[];
 }
 
@@ -113,7 +113,7 @@ async function enter(
   return await commits.submit({
     async prepare(reads) {
       const link = requireMagic(await reads.get(linkKey(id)), now());
-      // Of several sign-ins at one time one makes the first org.
+      // Of several sign-ins at the same time one makes the first org.
       await reads.get(emailKey(link.email));
       const choice = await chooseOrg(services, link, chosen);
       return { link, choice, uses: await readKeyUses(services, choice.org?.id ?? null) };
@@ -146,7 +146,7 @@ async function enter(
   });
 }
 
-/** Does nothing where the org is nobody's to take back any more. The link is not spent. */
+/** Does nothing where the org can no longer be taken back. The link is not spent. */
 async function takeBack(services: SignInServices, id: string, orgId: string): Promise<void> {
   const { store: { now, random }, commits, limits } = services;
   const mail = { id: makeUlid(now(), random), random };

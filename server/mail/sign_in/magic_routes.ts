@@ -177,7 +177,7 @@ const confirmMagicLink = openRoute({
 
 export const MAGIC_ROUTES = [sendMagicLink, followMagicLink, confirmMagicLink];
 
-/** The buttons of the page of a sign-in against whoever else gets in. */
+/** The buttons on the page of a sign-in that shut everybody else out. */
 async function shutOut(
   services: MailCore,
   fields: LinkFields,

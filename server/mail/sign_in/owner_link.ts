@@ -121,7 +121,7 @@ export interface ChangedOwner {
 }
 
 /**
- * Makes the address of a claim that of its org: a trial becomes verified, expired or not. The address of
+ * Makes the address of a claim its org's: a trial becomes verified, expired or not. The address of
  * a former owner of the last 7 days undoes what took the org from them, as the link does that they were
  * mailed.
  * @throws RelayError `link_expired`, also where the key that asked for a claim has gone;

@@ -14,7 +14,7 @@ export interface SignInChoice {
   org: OrgRecord | null;
   /** Where the org was taken from the reader of the address: the change that the sign-in undoes. */
   undone: Restore | null;
-  /** Orgs that claimed the address and that nobody signed in to by it; none is opened unasked. */
+  /** Orgs that claimed the address, and that it was never used to sign in to; none is opened unasked. */
   claimed: readonly OrgRecord[];
   /** All that carry the address. */
   carrying: readonly OrgRecord[];

@@ -20,7 +20,7 @@ import {
 import { type InboxEntry, inboxEntry, messageSchema, TRUST, trustSchema } from "./message_entry.ts";
 import { CURSOR, INBOX_ID, LIST_LIMIT } from "./page_arguments.ts";
 
-/** What came in, unless all is asked for. */
+/** Inbound mail only, unless all is asked for. */
 const DIRECTIONS = ["inbound", "all"] as const;
 const MAX_WAIT_S = 25;
 /** Bytes of texts that are read for one page, of one message at least. */

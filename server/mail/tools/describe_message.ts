@@ -50,7 +50,7 @@ export function describeMessage(
     `${quotation.quote(quoted)}${noted}`;
 }
 
-/** Of parse_warnings, what a reader of the text has to know before it. */
+/** The parse_warnings that a reader of the text has to know first. */
 const CAUTIONS = {
   alternatives_differ:
     "alternatives_differ: its plain text says something else than its HTML, which mail programs show and which follows",

@@ -1,4 +1,4 @@
-/** What the mail tools get of a request besides its arguments, and who calls. */
+/** What the mail tools get of a request in addition to its arguments, and the caller. */
 import type { Context } from "hono";
 import * as z from "zod";
 import { invalidJson, RelayError } from "../../base/errors.ts";
@@ -59,7 +59,7 @@ export const apiKeyArgument = z.string().describe("rm_sk_...").optional();
 
 export const idempotencyKeyArgument = z.string().max(255).describe("printable ASCII").optional();
 
-/** Who calls a tool. */
+/** The caller of a tool. */
 export interface MailToolCaller extends MailCaller {
   /** For who has waited: the key may have died meanwhile. @throws RelayError as for a new call */
   confirm(): Promise<void>;

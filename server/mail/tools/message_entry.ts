@@ -16,7 +16,7 @@ const LISTED_TEXT_BYTES = 2 * 1024;
 /** What calls need; an entry has all fields of a row of the REST API. The list of tools is to be short. */
 export const messageSchema = z.looseObject({ id: z.string(), thread_id: z.string() });
 
-/** As lists of the REST API have it, with addresses of its attachments. */
+/** As lists of the REST API show it, with addresses of its attachments. */
 export function messageEntry(row: MessageRow, baseUrl: string, now: InFlight) {
   return { ...shownMessage(row, now), attachments: attachmentsOf(row, baseUrl) };
 }
@@ -40,7 +40,7 @@ export function inboxEntry(
   return { ...messageEntry(row, baseUrl, now), extracted_text, truncated, links };
 }
 
-/** As a page of a thread has it, but for its text: a model is given the one that is shown. */
+/** As a page of a thread shows it, except its text: a model gets the text that is shown. */
 export function threadEntry(
   row: MessageRow,
   head: ShownHead | null,

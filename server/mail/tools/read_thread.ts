@@ -27,7 +27,7 @@ import {
 } from "./message_entry.ts";
 import { CURSOR, LIST_LIMIT, nextCursorSchema, THREAD_ID } from "./page_arguments.ts";
 
-/** What became of the marks, where they could not be made. */
+/** Whether the messages were marked as read, and why not. */
 type Marked = "all" | "not asked" | "read-only key" | "unavailable";
 
 export function readThreadTool(services: MailToolServices): Tool<MailCall> {

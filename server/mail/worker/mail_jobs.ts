@@ -26,7 +26,7 @@ import {
 import type { ReadMailResult } from "../reading/read_mail.ts";
 import type { WalkLimits } from "../reading/mime/walk_parts.ts";
 
-/** By kind: what a job gets besides the bytes, what it gives on its way, what at its end. */
+/** By kind: what a job gets with the bytes, what it gives on its way, and what at its end. */
 export interface MailJobs {
   read: { input: ParseContext; step: ParsedPatch; result: ReadMailResult };
   attachment: {

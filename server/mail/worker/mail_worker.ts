@@ -1,6 +1,6 @@
 /**
- * Reads and composes mail off the main thread (base/workers/job_workers.ts). A message that takes
- * longer than its time, or ends the worker, is given as far as it was read (docs/adr/0027, 0038).
+ * Reads and composes mail off the main thread (base/workers/job_workers.ts). Of a message that
+ * takes longer than its time, or ends the worker, what was read so far is given (docs/adr/0027, 0038).
  */
 import { RelayError } from "../../base/errors.ts";
 import {

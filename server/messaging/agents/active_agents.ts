@@ -25,7 +25,7 @@ export async function findActiveAgent(
   identifier: string,
 ): Promise<ActiveAgent | null> {
   const read = () => readActiveAgent(services, identifier);
-  // Where memory is the truth and has it all, nobody has to wait in the queue for the store.
+  // Where memory is the truth and complete, nobody has to wait in the queue for the store.
   return await (isInMemory(services, identifier) ? read() : services.publicReads.run(read));
 }
 

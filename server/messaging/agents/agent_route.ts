@@ -18,7 +18,7 @@ import {
 } from "../../base/http/callers/with_caller.ts";
 import type { Caller, SignatureCredential } from "./authenticator.ts";
 
-/** What such routes are mounted with, besides the services of their own. */
+/** What such routes are mounted with, in addition to their own services. */
 export type AgentServices = MountServices & Pick<AgentCore, "authenticator" | "presence">;
 
 type Answer = Response | Promise<Response>;

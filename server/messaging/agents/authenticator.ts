@@ -1,4 +1,4 @@
-/** Who sent a request: by its signature or its token (specification, section 5). */
+/** The sender of a request: by its signature or its token (specification, section 5). */
 import { Buffer } from "node:buffer";
 import { verify } from "node:crypto";
 import type { Context } from "hono";

@@ -1,5 +1,5 @@
 /**
- * Who an address, handle or word name belongs to. The binding is for ever, so that every process
+ * The agent that an address, handle or word name belongs to. The binding is for ever, so that every process
  * keeps in memory what it found, for the agents that it meets again.
  */
 import type { Rows } from "../../base/storage/rows/rows.ts";
@@ -43,7 +43,7 @@ interface Known {
 
 export class Identities {
   readonly #byId: BoundedMap<number, Known>;
-  /** The agents of #byId under those of their names that they were asked for by. */
+  /** The agents of #byId under the names that they were looked up by. */
   readonly #byName: Record<Binding, Map<string, Known>> = {
     address: new Map(),
     handle: new Map(),

@@ -47,7 +47,7 @@ Deno.test("Identities reads busy agents hardly more than once, however many othe
     for (const [i, { address }] of agents.slice(30).entries()) {
       await identities.byAddress(address);
       const { address: known } = busy[i % 30]!;
-      // As requests look: whoever is in memory is asked for without a promise.
+      // As requests look: an agent in memory is found without a promise.
       if (identities.addressInMemory(known) === undefined) await identities.byAddress(known);
     }
     assert.ok(identities.size <= 75);

@@ -119,7 +119,7 @@ export async function registerAgent(
   return registered.agent;
 }
 
-/** The shortest word name of a key that nobody has; it may be taken by the time of the commit. */
+/** The shortest free word name of a key; it may be taken by the time of the commit. */
 async function freeWordName(records: RecordCache, publicKey: Uint8Array): Promise<string> {
   for (let adjectives = 1;; adjectives++) {
     const name = wordName(publicKey, adjectives);

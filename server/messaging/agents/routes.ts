@@ -55,7 +55,7 @@ const renewOwnerToken = signedRoute({
         presence.touch(agent.id);
         return answerJson({ owner_token: token }, 201, NO_STORE);
       } catch (error) {
-        // Whoever meets a limit has been seen, but a signature that was used before is no proof.
+        // An agent that meets a limit has been seen, but a repeated signature proves nothing.
         if (error instanceof RelayError && error.status !== 401) presence.touch(agent.id);
         throw error;
       }

@@ -52,7 +52,7 @@ export function signatureName(agentId: number, signature: Uint8Array): string {
   return `${agentId}/${Buffer.from(buffer, byteOffset, length).toString("base64")}`;
 }
 
-/** How long after the last second in which its timestamp passes a signature is remembered. */
+/** How long a signature is remembered after the last second that its timestamp passes in. */
 const KEPT_AFTER_MS = 60_000;
 
 /** Until when a repetition must be recognised: the timestamp's last second, plus 60 s. */
@@ -62,8 +62,8 @@ export function keepSignatureUntilMs(timestampSeconds: number, windowSeconds: nu
 }
 
 /**
- * Refuses, in the plan of a commit, a signature of which no row was found though one may have been
- * deleted: a clock that was ahead had the relay forget it.
+ * Refuses, in the plan of a commit, a signature without a row where one may have been deleted: a clock that
+ * was ahead made the relay forget it.
  * @throws RelayError `unavailable`
  */
 export function refuseForgotten(

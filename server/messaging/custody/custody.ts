@@ -42,7 +42,7 @@ export interface CustodyOptions {
 export class Custody {
   /** Keys that the store names, that this relay was not given, and that are not given up. */
   readonly missingKeys: readonly string[];
-  /** Keys that the store names and that are given up: they keep nobody from registering. */
+  /** Keys that the store names and that were given up: they do not block registrations. */
   readonly givenUpKeys: readonly string[];
   readonly #signingKeys = new BoundedMap<number, KeyObject>(REMEMBERED_KEYS);
 

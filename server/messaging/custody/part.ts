@@ -1,4 +1,4 @@
-/** Custody as a part of the relay: with which keys it starts, and what start-up says of it. */
+/** Custody as a part of the relay: the keys it starts with, and what start-up says about it. */
 import type { AgentCore } from "../agents/agent_core.ts";
 import type { Deps } from "../../base/parts/deps.ts";
 import { mount } from "../../base/description/declaration.ts";

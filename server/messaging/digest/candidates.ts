@@ -1,5 +1,5 @@
 /**
- * Who may be due for a digest. Each message to an agent with a notification e-mail writes a row for
+ * Agents that may be due for a digest. Each message to an agent with a notification e-mail writes a row for
  * the agent. The sweep reads these rows alone, so its cost grows with the mail, not with the
  * agents.
  */
@@ -10,7 +10,7 @@ import type {
 } from "../../base/storage/commits/group_commit.ts";
 import { defineRow } from "../../base/storage/rows/row_key.ts";
 
-/** Of candidateKey and parkedKey. */
+/** Value of the rows under candidateKey and parkedKey. */
 export interface CandidateRow {
   v: 1;
 }

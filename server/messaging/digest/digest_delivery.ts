@@ -30,8 +30,8 @@ export const DIGEST_WAITS = {
   waitsMs: [1 * MINUTE_MS, 2 * MINUTE_MS, 4 * MINUTE_MS, 4.8 * MINUTE_MS],
 };
 /**
- * Greatest wait for the last reply: agents choose the addresses, and whoever has a next hop wait shall not
- * keep it from other notices for long. What stays unknown is made up for by the next digest.
+ * Greatest wait for the last reply: agents choose the addresses, and one that makes a next hop wait must
+ * not keep it from other notices for long. The next digest makes up for unknown outcomes.
  */
 const FINAL_REPLY_MS = MINUTE_MS;
 

@@ -12,7 +12,7 @@ export const NAMED_SENDERS = 20;
 export interface Digest extends Omit<NoticeHeaders, "subject"> {
   /** {base_url}, without a trailing slash. */
   baseUrl: string;
-  /** Of the agent whose messages wait. */
+  /** Handle of the agent whose messages wait. */
   handle: string;
   /** Undelivered messages. */
   count: number;
@@ -20,7 +20,7 @@ export interface Digest extends Omit<NoticeHeaders, "subject"> {
   isPartial: boolean;
   /** At most NAMED_SENDERS. */
   senders: readonly { handle: string; wordName: string }[];
-  /** Senders besides those named. */
+  /** How many more senders there are. */
   furtherSenders: number;
   unsubscribeToken: string;
 }

@@ -1,5 +1,5 @@
 /**
- * Addresses to which no digest is sent, for any agent. The reader of the mailbox decides it, with
+ * Addresses that get no digest, for any agent. The reader of the mailbox decides it, with
  * the token of a digest that came there (docs/digest.md). The store has only a keyed
  * hash of the mailbox.
  */

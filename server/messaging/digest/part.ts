@@ -20,7 +20,7 @@ export interface DigestOptions {
 }
 
 /**
- * Has sends name their recipients as candidates and, where outbound mail is configured, registers
+ * Makes sends name their recipients as candidates and, where outbound mail is configured, registers
  * the delivery with the outgoing queue. Without it the cron does nothing, and candidates wait for it.
  */
 export function openDigests(core: AgentCore, { inbox, messages, outgoing }: DigestOptions): Part {

@@ -14,7 +14,7 @@ import { type DigestServices, readWanted } from "./wanted.ts";
 
 const LEASE = "digest-sweep";
 const LEASE_MS = 60_000;
-/** How many agents are judged, and addresses served, at one time. */
+/** How many agents are judged, and addresses served, at the same time. */
 const AT_ONCE = 16;
 
 export interface SweepOptions extends DigestServices {
@@ -106,7 +106,7 @@ async function judge(options: SweepOptions, agentId: number): Promise<Verdict> {
 }
 
 /**
- * Queues due agents. Those of one address are queued one after the other, the one with the oldest
+ * Queues due agents. Agents of one address are queued one after the other, the one with the oldest
  * last digest first.
  */
 async function queueInOrder(
@@ -125,7 +125,7 @@ async function queueInOrder(
       addresses.slice(from, from + AT_ONCE).map(async (agents) => {
         for (const { agent, rows } of agents) {
           const outcome = await queueDigest(options, agent);
-          if (outcome.result === "changed") continue; // the next sweep judges it anew
+          if (outcome.result === "changed") continue; // the next sweep judges it again
           if (outcome.result === "queued") queued++;
           await closeCandidates(
             options,

@@ -18,7 +18,7 @@ const FIRST_SLICE = 20;
 export interface UnreadSummary {
   /** Undelivered messages: all of them, or as many of the newest as were read. */
   count: number;
-  /** Who sent them, each once, the sender of the newest first. */
+  /** Their senders, each once, the sender of the newest first. */
   senderIds: number[];
   /** Whether there may be more of both. */
   isPartial: boolean;

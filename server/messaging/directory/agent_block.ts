@@ -1,6 +1,6 @@
 /**
  * Agents of consecutive ids, each as a few texts and one bit in many planes. A plane belongs to
- * pieces of one to three letters and to marks (a tag, a handle); an agent's bit is set in those of its
+ * pieces of one to three letters and to marks (a tag, a handle); an agent's bit is set in the planes of its
  * text. A search reads one bit for each agent and plane of its own pieces, and compares the few agents
  * that are left.
  */
@@ -68,7 +68,7 @@ export class AgentBlock {
     for (let plane = 0; plane < PLANES; plane++) this.#planes[plane * WORDS + word]! &= ~bit;
   }
 
-  /** Those who stand in all of some planes, by a bit each. @param within leaves out others */
+  /** The agents in all of some planes, a bit each. @param within leaves out others */
   candidates(planes: readonly number[], within?: Int32Array): Int32Array {
     const found = within?.slice() ?? new Int32Array(WORDS).fill(-1);
     for (const plane of planes) {
@@ -141,7 +141,7 @@ export class AgentBlock {
   }
 }
 
-/** Planes in which every agent stands that matches a query. */
+/** Planes that hold every agent that matches a query. */
 export function planesOf({ text, tags }: SearchQuery): number[] {
   const planes = new Set<number>();
   eachMark(tags.map(tagMark), (plane) => planes.add(plane));
@@ -150,7 +150,7 @@ export function planesOf({ text, tags }: SearchQuery): number[] {
   return [...planes];
 }
 
-/** Planes in which the agent of a handle stands. */
+/** Planes that hold the agent of a handle. */
 export function handlePlanes(handle: string): number[] {
   const planes: number[] = [];
   eachMark([handleMark(handle)], (plane) => planes.push(plane));

@@ -5,7 +5,7 @@ export class LastSeen {
   /** Unix ms by agent id; 0 for never. It may end before an agent who was never seen. */
   seenMs = new Float64Array(4_096);
   #late = new Int32Array(4_096 / 32);
-  /** Who was seen after this stands in `#late`. */
+  /** Agents seen after this are in `#late`. */
   #lateMs = -1;
 
   /** Records when an agent was last seen; an earlier time than the one known changes nothing. */

@@ -31,7 +31,7 @@ interface Asked {
   /** By block. */
   candidates: readonly Int32Array[];
   sought: Sought;
-  /** Who has the text as a handle: comes first. */
+  /** The agent whose handle is the text: comes first. */
   first: number | undefined;
   order: SearchPage["order"];
   /** Matches up to the end of the page. */
@@ -47,7 +47,7 @@ interface Match {
 export class SearchIndex {
   readonly #blocks: AgentBlock[] = [];
 
-  /** @param lastSeen kept by the caller, since it is still good when the index is read anew */
+  /** @param lastSeen kept by the caller, since it is still good when the index is read again */
   constructor(private readonly lastSeen: LastSeen) {}
 
   /** Adds an agent, or replaces what was known of it. */
@@ -112,7 +112,7 @@ export class SearchIndex {
     clock: SliceClock,
   ): Promise<Match[]> {
     let found: Match[] = [];
-    /** Who was not seen after this is not on the page: ids descend. */
+    /** Agents not seen after this are not on the page: ids descend. */
     let afterMs = -1;
     let looks = 0;
     for (let place = candidates.length - 1; place >= 0; place--) {

@@ -6,7 +6,7 @@
 import { defineRecord } from "../../base/storage/commits/record_key.ts";
 import type { Window } from "../../base/bounds/rate_window.ts";
 
-/** Who holds the private key of an agent (specification, 2.4). */
+/** The holder of an agent's private key (specification, 2.4). */
 export type Custody = "self" | "relay";
 
 /** ["in", agentId] */

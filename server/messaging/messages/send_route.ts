@@ -129,7 +129,7 @@ export const sendMessage = agentBodyRoute({
         "(by token, under the same Idempotency-Key): what was stored is not stored again",
     },
   }),
-  // What becomes of a send, and in which order, is told in send/sender.ts.
+  // The checks of a send and their order are in send/sender.ts.
   handle: ({ signedSender, tokenSender, clients }: SendServices) => {
     return async (c, { agent, credential }, raw) => {
       if (credential.kind === "signature") {

@@ -20,7 +20,7 @@ interface OpenBlock {
 }
 
 const BLOCKS_A_READ = 8;
-/** Reads under way at one time: each waits for the store's thread, not for the reads before it. */
+/** Concurrent reads: each waits for the store's thread, not for the reads before it. */
 const READS_AT_ONCE = 20;
 
 export class BlockFinder {

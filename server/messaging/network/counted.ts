@@ -18,7 +18,7 @@ export function isCounted(senderHandle: string, recipientHandle: string): boolea
   return !isTestHandle(senderHandle) && !isTestHandle(recipientHandle);
 }
 
-/** The minute, since 1970, in which something happened. */
+/** The minute, since 1970, that something happened in. */
 export function minuteOf(atMs: number): number {
   return Math.floor(atMs / MINUTE_MS);
 }

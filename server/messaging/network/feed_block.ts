@@ -1,8 +1,8 @@
 /**
- * Feed events as the store holds them: those of one group commit share a row. A row for every send
+ * Feed events as the store holds them: the events of one group commit share a row. A row for every send
  * would cost each send a fifth of its rate. Pure.
  *
- * The id of a block is that of its newest event when it was written. A block holds no event that
+ * The id of a block is its newest event's id when it was written. A block holds no event that
  * lies more than BLOCK_SPAN below that id. Blocks that hold an id are therefore found near it,
  * although blocks of several processes overlap.
  */
@@ -30,7 +30,7 @@ export interface FeedBlock {
 const FIELDS = 6;
 /** 16 ms of ids: a group's ids lie within some milliseconds of each other. */
 export const BLOCK_SPAN = 65_536;
-/** Keeps a block with 32-character handles below half of what a value may hold. */
+/** Keeps a block with 32-character handles below half of a value's maximum size. */
 export const MAX_BLOCK_EVENTS = 256;
 
 export const feedKey = defineRow<[blockId: number]>(["feed"], 1, {

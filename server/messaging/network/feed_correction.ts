@@ -75,7 +75,7 @@ export async function correctFeed<Step extends FeedStep>(
   return swept?.step ?? null;
 }
 
-/** Prepares to take the events of messages off the feed, as far as the feed has them. */
+/** Prepares to take off the feed the events of messages that it still has. */
 export function takeOffFeed(
   store: Rows,
   messages: readonly { id: number }[],

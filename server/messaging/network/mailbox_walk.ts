@@ -11,7 +11,7 @@ export interface SweptMessage {
   recipientId: number;
 }
 
-/** Inbox rows hold bodies, so fewer of them are read at one time. */
+/** Inbox rows hold bodies, so fewer of them are read at a time. */
 const INBOX_BATCH = 100;
 
 /**

@@ -17,7 +17,7 @@ export interface FeedOptions {
   retentionMs: number;
 }
 
-/** Blocks of the first read, and the factor by which each further read grows: a page needs few. */
+/** Blocks of the first read, and the factor that each further read grows by: a page needs few. */
 const FIRST_READ = 4;
 const READ_GROWTH = 4;
 const MAX_READ = 256;

@@ -40,7 +40,7 @@ export interface StandingsNow {
 const ATTEMPTS = 50;
 const BATCH = { batchSize: 200 };
 /**
- * Rows and folds that are in memory at one time, some 25,000 counts: a relay that was down, or folds
+ * Rows and folds in memory at the same time, some 25,000 counts: a relay that was down, or folds
  * a million counts, reads far more of them in all.
  */
 const FOLDS_A_SLICE = 4;
@@ -57,7 +57,7 @@ export class Standings {
     private readonly windowMinutes = WINDOW_MINUTES,
   ) {}
 
-  /** The counts at this moment. Must not be called twice at one time. */
+  /** The counts at this moment. Must not be called twice at the same time. */
   async read(): Promise<StandingsNow> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const state = await this.#state();

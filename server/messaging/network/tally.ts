@@ -49,7 +49,7 @@ export class Tally {
 
   constructor(private readonly options: TallyOptions) {}
 
-  /** Folds what there is to fold. One caller of one process works at a time. */
+  /** Folds everything that is waiting. One caller of one process works at a time. */
   tidy(): Promise<void> {
     return this.#working ??= this.#tidy().finally(() => this.#working = null);
   }

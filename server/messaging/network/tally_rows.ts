@@ -82,7 +82,7 @@ export const checkpointKey = defineRow<[name: string, n: number]>(["tally", "che
   expires: "7 d",
 });
 
-/** Counts in one row: under half of what a value may hold, with handles of 32 characters. */
+/** Counts in one row: under half of a value's maximum size, with handles of 32 characters. */
 const COUNTS_A_ROW = 500;
 
 /**

@@ -52,7 +52,7 @@ const LISTED_MARK = defineRow(["meta", "bans-listed"], 0, {
 const RECORDS_A_READ = 500;
 
 /**
- * Who is banned, newest first. Bans that are older than the list are added once for each store, from the
+ * The banned agents, newest first. Bans that are older than the list are added once for each store, from the
  * mailbox records, before it is first shown.
  */
 export class BanList {

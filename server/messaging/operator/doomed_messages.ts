@@ -6,11 +6,11 @@ import { listSent } from "../network/mailbox_walk.ts";
 
 export interface DoomedMessage {
   id: number;
-  /** Of all its rows. */
+  /** Keys of all its rows. */
   keys: Deno.KvKey[];
 }
 
-/** The rows of a message hold bodies, so few are read at one time. */
+/** The rows of a message hold bodies, so few are read at a time. */
 const ROWS_A_READ = 10;
 /** When a step has this many rows, it takes no further message, so that it fits a commit. */
 const KEYS_A_STEP = 500;

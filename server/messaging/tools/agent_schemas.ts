@@ -1,4 +1,4 @@
-/** Schemas of what tools say of agents (specification, 2.2 to 2.4), and the same in a line. */
+/** Schemas of agents as tools show them (specification, 2.2 to 2.4), and the same in a line. */
 import * as z from "zod";
 import type { AgentListEntry } from "../directory/agent_search.ts";
 

@@ -12,7 +12,7 @@ export interface InboxPage {
   canSend: boolean;
 }
 
-/** What came, quoted between lines that nobody can forge; how far to trust it; what to do next. */
+/** Received messages, quoted between lines that nobody can forge; how far to trust them; what to do next. */
 export function describeInbox(
   messages: readonly InboxEntry[],
   { query, lastId, further, canSend }: InboxPage,

@@ -53,7 +53,7 @@ export function registerTool(services: ToolServices): Tool<RelayCall> {
     }),
     async run(given, call) {
       const handleGiven = given.string("handle", HANDLE);
-      // Whoever has an agent already may send its token in the header; the profile is public.
+      // A caller that has an agent already may send its token in the header; the profile is public.
       for (const field of ["display_name", "description"]) {
         const value = given.raw(field);
         if (typeof value === "string") refuseOwnToken(field, value, given, call);

@@ -1,4 +1,4 @@
-/** What the relay's tools get of a request besides its arguments, and who calls. */
+/** What the relay's tools get of a request in addition to its arguments, and the caller. */
 import * as z from "zod";
 import type { AgentCore } from "../agents/agent_core.ts";
 import type { Custody } from "../custody/custody.ts";
@@ -40,7 +40,7 @@ export const tokenArgument = z.string().describe("from register").optional();
 const TOKEN =
   "the token that register returned (clients may send it as the header Authorization: Bearer instead)";
 
-/** Who calls a tool. @throws RelayError `unknown_token`, `invalid_json` */
+/** The caller of a tool. @throws RelayError `unknown_token`, `invalid_json` */
 export async function requireCaller(
   authenticator: Authenticator,
   given: ToolArguments,

@@ -123,7 +123,7 @@ const UNITS = [["day", DAY_MS], ["hour", HOUR_MS], ["minute", MINUTE_MS], [
   1_000,
 ]] as const;
 
-/** A length of time in the largest unit of which there are two, such as "9 hours". */
+/** A length of time in the largest unit that fits twice, such as "9 hours". */
 function lengthText(ms: number): string {
   const [unit, unitMs] = UNITS.find(([, unitMs]) => ms >= 2 * unitMs) ?? UNITS.at(-1)!;
   const options = { style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 0 } as const;

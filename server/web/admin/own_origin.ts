@@ -6,8 +6,8 @@ import { isLoopback } from "../../base/config/loopback.ts";
 import { RelayError } from "../../base/errors.ts";
 
 /**
- * The origin that a form was sent from: the relay's own, or that of this machine under which it was
- * asked, as through a tunnel.
+ * The origin that a form was sent from: the relay's own, or the one of this machine that
+ * it was reached at, as through a tunnel.
  * @param baseUrl origin of the relay's links
  * @throws RelayError `forbidden` for every other origin, and where none is named
  */

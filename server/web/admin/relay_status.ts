@@ -2,7 +2,7 @@
 import type { ErrorCode } from "../../base/errors.ts";
 import type { ClockState } from "../../base/storage/rows/clock_watch.ts";
 
-/** Of what leaves the relay by itself, all rows of one kind. */
+/** All rows of one kind in the outgoing queue. */
 export interface OutgoingCount {
   kind: string;
   /** Rows that wait for their time. */
@@ -36,7 +36,7 @@ export interface RelayStatus {
   /** Null where the store is not on a disk of this machine, or the disk cannot be measured. */
   freeDiskBytes(): Promise<number | null>;
   minFreeDiskBytes: number;
-  /** Names of what waits in this process, and how much of it. */
+  /** Names of the things that wait in this process, and how many. */
   queues(): readonly (readonly [name: string, count: number])[];
   refusals(): readonly { code: ErrorCode; count: number }[];
   /** The newest lines of the log, newest first; none holds a secret. */

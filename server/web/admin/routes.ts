@@ -37,7 +37,7 @@ export interface AdminPageServices {
 
 type PageHandler = (c: Context<HttpEnv>, signedIn: boolean) => Promise<Response>;
 
-/** Kept by nobody, found by no search engine. */
+/** No cache may keep it, no search engine list it. */
 const NO_INDEX = { "X-Robots-Tag": "noindex, nofollow" };
 const FORM_BYTES = 8 * 1024;
 const BANS_A_PAGE = 50;

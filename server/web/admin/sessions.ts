@@ -40,7 +40,7 @@ export class Sessions {
     return `${signed}.${this.#mac(signed)}`;
   }
 
-  /** Whether the value is that of a session which has neither ended nor been signed out here. */
+  /** Whether the value belongs to a session that has neither ended nor been signed out here. */
   isOpen(value: string, nowMs: number): boolean {
     const match = FORM.exec(value);
     if (match === null) return false;
@@ -65,7 +65,7 @@ export class Sessions {
 
 /** The cookie that carries a session. */
 const NAME = "relay_admin";
-/** Of a Cookie header that a browser sends; a longer one is none of ours. */
+/** Values of that name that a browser sends; a header with more is none of ours. */
 const MAX_VALUES = 4;
 
 /**

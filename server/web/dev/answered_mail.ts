@@ -12,7 +12,7 @@ export interface AnsweredMail {
   subject: string;
   /** Without brackets; null where there is none. */
   messageId: string | null;
-  /** References of an answer, without brackets: those of the mail, and the mail itself. */
+  /** References of an answer, without brackets: the mail's own, and the mail itself. */
   references: string[];
   /** The part of the text that is shown. */
   text: string;

@@ -4,7 +4,7 @@ import type { SmtpReply } from "../../base/mailer/smtp_reply.ts";
 import type { CapturedMails } from "./captured_mails.ts";
 import type { MailContent } from "./mail_content.ts";
 
-/** Replies to RCPT by domains that nobody has (RFC 2606). */
+/** Replies to RCPT for reserved domains (RFC 2606). */
 const REFUSALS: Readonly<Record<string, MailOutcome>> = {
   "bounce.test": {
     result: "refused",
@@ -27,7 +27,7 @@ const REFUSALS: Readonly<Record<string, MailOutcome>> = {
 const SILENT_DOMAIN = "unknown.test";
 
 /**
- * A mailer behind which there is nobody: recipients at bounce.test are refused with 550 5.1.1, at
+ * A mailer without a next hop: recipients at bounce.test are refused with 550 5.1.1, at
  * defer.test with 451, at unknown.test the outcome is unknown, and all others have their mail
  * (docs/operations.md). What it took is kept.
  * @param now Unix ms

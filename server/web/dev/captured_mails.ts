@@ -20,7 +20,7 @@ export interface CapturedMail {
 
 export interface CaptureBounds {
   mails: number;
-  /** Of raw messages and what was read of them, together. */
+  /** Bytes of raw messages and of what was read of them, together. */
   bytes: number;
 }
 

@@ -1,4 +1,4 @@
-/** Reads captured mail: what has HTML or is long in a worker, so that nobody's mail holds the relay. */
+/** Reads captured mail: with HTML or of some length in a worker, so that no mail holds up the relay. */
 import { Buffer } from "node:buffer";
 import { JobWorkers } from "../../base/workers/job_workers.ts";
 import { workerOf } from "../../base/workers/start_worker.ts";

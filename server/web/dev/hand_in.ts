@@ -10,7 +10,7 @@ export interface MailToHandIn {
   raw: Uint8Array<ArrayBuffer>;
 }
 
-/** Who has it, and who does not for good. */
+/** The recipients that have it, and those that are refused for good. */
 export interface HandedIn {
   accepted: string[];
   rejected: { address: string; code: string }[];

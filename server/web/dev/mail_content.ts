@@ -1,7 +1,7 @@
 /** So much of a message is read. */
 export const READ_BYTES = 256 * 1024;
 
-/** What is known of a captured mail. */
+/** What was read of a captured mail. */
 
 export interface MailContent {
   /** Header fields in words; empty where there is none. */

@@ -129,7 +129,7 @@ function linkOf(url: string): Html {
   return html`<a href="${url}" rel="noopener noreferrer">${visibleText(url)}</a>`;
 }
 
-/** As the mail has it: hidden characters and all. */
+/** As in the mail: hidden characters and all. */
 function subjectOf({ content: { subject } }: CapturedMail): string {
   return subject === "" ? "(no subject)" : subject;
 }

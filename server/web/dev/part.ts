@@ -1,4 +1,4 @@
-/** Local mode (RELAY_MAIL_DEV) as a part of the relay: a next hop that is nobody, and its pages. */
+/** Local mode (RELAY_MAIL_DEV) as a part of the relay: a next hop that sends nothing, and its pages. */
 import type { Deps } from "../../base/parts/deps.ts";
 import type { Mailer } from "../../base/mailer/mailer.ts";
 import type { Part } from "../../base/parts/part.ts";
@@ -13,7 +13,7 @@ export interface LocalMode {
   /** Keeps what it is given. */
   mailer: Mailer;
   /**
-   * The pages of what it keeps: a second step, for the mail area stands on the mailer.
+   * Its pages: a second step, since the mail area is built on the mailer.
    * @param handIn null where the mail area is off
    */
   open(handIn: HandIn | null): Part;

@@ -26,14 +26,14 @@ export interface LocalRouteServices extends Pick<Deps, "now" | "random"> {
   mails: CapturedMails;
   /** Origin of the relay's links. */
   baseUrl: string;
-  /** Of the inboxes. */
+  /** Domain of the inboxes. */
   domain: string;
   /** Null where the mail area is off. */
   handIn: HandIn | null;
 }
 
 const PATH = "/dev/mail";
-/** Kept by nobody, and loaded into no page of another. */
+/** No cache may keep it, no other site's page load it. */
 const HEADERS = {
   "Cache-Control": "no-store",
   "Cross-Origin-Resource-Policy": "same-origin",
@@ -129,7 +129,7 @@ function mailOff(): RelayError {
   );
 }
 
-/** Says of each reason why nobody has the mail; addresses are not repeated. */
+/** Explains each reason why no inbox took the mail; addresses are not repeated. */
 function nobodyTook({ rejected }: HandedIn, domain: string): RelayError {
   const reasons: Readonly<Record<string, string>> = {
     not_found:

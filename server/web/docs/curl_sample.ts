@@ -63,7 +63,7 @@ export function curlSample(operation: Operation, baseUrl: string): string | null
   return parts.join(" \\\n  ");
 }
 
-/** As one word of a shell, in which `"$NAME"` is what the reader's variable holds. */
+/** As one word of a shell, where `"$NAME"` is the value of the reader's variable. */
 function quoted(text: string): string {
   const escaped = text.replaceAll("'", "'\\''");
   return `'${escaped.replaceAll(/"\$([A-Z_]+)"/g, `"'"$$$1"'"`)}'`;

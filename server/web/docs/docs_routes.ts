@@ -6,7 +6,7 @@ import { answerFixed, type FixedContent } from "../../base/http/answers/fixed_co
 import type { Handler } from "../../base/http/routes/route.ts";
 import { pageRoute } from "../../base/pages/page_route.ts";
 
-/** What there is to read at a path. */
+/** The document at a path. */
 export interface Reading {
   content: FixedContent;
   headers: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ interface ReadingRoute {
   id: string;
   summary: string;
   description: string;
-  /** Media types in which it is there. */
+  /** Media types that it is available in. */
   types: readonly string[];
   /** What its segments name, where they vary. */
   segments?: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** The guides of /docs in the order in which a reader meets them; their texts are loaded with them. */
+/** The guides of /docs in reading order; their texts are loaded with them. */
 import client from "../../../docs/client.md" with { type: "text" };
 import digest from "../../../docs/digest.md" with { type: "text" };
 import curl from "../../../docs/examples/curl.txt" with { type: "text" };

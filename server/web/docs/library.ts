@@ -1,4 +1,4 @@
-/** Everything that /docs shows of one relay: what a path shows, and what comes in which order. */
+/** Everything that /docs shows of one relay: the page at each path, and the order of pages. */
 import type { Description } from "../../base/description/description.ts";
 import type { Content, Operation, Tag } from "../../base/description/operation.ts";
 import { describeTag } from "../../base/description/tags.ts";
@@ -33,7 +33,7 @@ export function libraryReadings(description: Description): Readings {
 }
 
 class Library {
-  /** All pages in the order in which a reader meets them. */
+  /** All pages in reading order. */
   readonly leaves: readonly Leaf[];
   readonly #guides: readonly Leaf[];
   readonly #operations: readonly Leaf[];

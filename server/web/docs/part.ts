@@ -1,4 +1,4 @@
-/** What is there to read, as a part of the relay: guides, reference, the page to try routes out, the verifier. */
+/** The documents as a part of the relay: guides, reference, the page to try routes out, the verifier. */
 import type { Core } from "../../base/parts/core.ts";
 import { mount } from "../../base/description/declaration.ts";
 import type { Description } from "../../base/description/description.ts";

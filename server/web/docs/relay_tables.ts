@@ -34,7 +34,7 @@ What is marked *addition* goes beyond the service's specification.
 `;
 }
 
-/** The limits in force on a relay. Those of mail are left out while mail is off. */
+/** The limits in force on a relay. Mail's are left out while mail is off. */
 export function limitsMarkdown({ limits, mailOn }: Setting): string {
   const names = (Object.keys(LIMIT_NOTES) as (keyof Limits)[])
     .filter((name) => mailOn || !name.startsWith("mail"));

@@ -4,7 +4,7 @@ import { Marked, Renderer, type Tokens } from "marked";
 import type { Html } from "../../base/pages/elements.ts";
 
 export interface RenderedDocument {
-  /** Of the first heading, which the page's frame shows; "" without one. */
+  /** Text of the first heading, which the page's frame shows; "" without one. */
   title: string;
   html: Html;
 }

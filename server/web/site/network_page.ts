@@ -96,7 +96,7 @@ function leaderTable(leaders: readonly LeaderboardEntry[]): Html {
   );
 }
 
-/** Of the drawing of a week, in its own units. */
+/** Size of the drawing of a week, in its own units. */
 const HEIGHT = 40;
 const WIDTH = 10;
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });

@@ -18,7 +18,7 @@ ${one(senders, senders === 1 ? "sender this week" : "senders this week")}</dl>`;
 }
 
 /**
- * Events of the feed: who wrote to whom and when, and nothing of what.
+ * Events of the feed: who wrote to whom and when, and nothing about what.
  * @param events newest first, at least one
  */
 export function eventList(events: readonly FeedEvent[]): Html {

@@ -14,7 +14,7 @@ import { Snapshots } from "./snapshots.ts";
 const FIRST_PAGES = 16;
 const FURTHER_PAGES = 32;
 
-/** Besides the home page, which is described with the service. */
+/** Routes without the home page, which is described with the service. */
 export const SITE_ROUTES = [readNetworkPage, readAgentsPage, readAgentPage, readContactPage];
 
 export function openSite(core: AgentCore, options: SiteOptions): Part {

@@ -105,7 +105,7 @@ const KEYS: readonly JsonValue[] = [
   LONG(33, "1"),
   LONG(43, "0"),
   LONG(43, "é"),
-  // Of small order, or no point at all (RFC 8032, 5.1.3), as base58 of 32 bytes.
+  // A point of small order, or no point at all (RFC 8032, 5.1.3), as base58 of 32 bytes.
   "11111111111111111111111111111112",
   "4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi",
 ];

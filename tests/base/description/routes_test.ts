@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { startTestRelay } from "../../support/relay.ts";
 import { describedRoutes, readDocument } from "./read_document.ts";
 
-/** Of the specification, each with its section (4.1 to 4.7); all others are additions. */
+/** Routes of the specification, each with its section (4.1 to 4.7); all others are additions. */
 const SPECIFIED = `
 GET /health; GET /health/db; GET /v1/stats; GET /v1/feed; GET /v1/leaderboard
 POST /v1/register; GET /v1/whoami; GET /v1/agents/{identifier}; GET /v1/agents; PATCH /v1/agents/me

@@ -58,7 +58,7 @@ await pythonOrSkip(
         "run",
         `--header=Authorization: Bearer ${owner.key}`,
         "--include-path-regex=^/v1/mail/(inboxes|messages|threads|drafts|api-keys)",
-        // What is deleted answers nobody else.
+        // Deleted things answer no other case.
         "--exclude-method=DELETE",
         "--checks=negative_data_rejection,response_schema_conformance,status_code_conformance,not_a_server_error",
         `--seed=${SEED}`,

@@ -144,7 +144,7 @@ partOrSkip(
 );
 
 const PHONE = { viewport: { width: 390, height: 800 } };
-/** Of a colour as `rgb(r, g, b)`; what is transparent shows the white beneath. */
+/** Values of a colour given as `rgb(r, g, b)`; a transparent one shows the white beneath. */
 function brightnessOf(color: string): number {
   const [red = 0, green = 0, blue = 0, alpha = 1] = color.match(/[\d.]+/g)!.map(Number);
   return alpha === 0 ? 255 : Math.max(red, green, blue);

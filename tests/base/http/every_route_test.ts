@@ -145,7 +145,7 @@ Deno.test("paths match their literal spelling alone", async () => {
     for (const method of ["GET", "OPTIONS", "POST"]) {
       const answer = await askRaw(relay.port, { method, target });
       if (target.startsWith("/v1/agents/%") || target === "/v1/agents/a%2Fb") {
-        // The look-up of an agent that cannot be: the route is known.
+        // A look-up of an impossible agent: the route exists.
         if (method !== "GET") continue;
       }
       assert.equal(answer.status, 404, `${method} ${target}`);

@@ -146,7 +146,7 @@ async function makeWorld(relay: TestRelay, idToken: (sub: string) => Promise<str
   const magicFollowed = await magicLink(relay, "program@example.org");
   const linked = await signedIn(relay, await idToken("linked"));
   const linkedOwner = new MailKeyHolder(relay.url, linked.api_key, linked.org_id);
-  // An identity besides is what lets the first one go.
+  // Only a second identity lets the first one go.
   const linkedMail = await claimLink(relay, linkedOwner.key, "linked@example.org").catch(() =>
     null
   );
@@ -228,7 +228,7 @@ function reads(w: World): Calls {
   return calls;
 }
 
-/** Good requests that write, in an order in which each can be done after the others. */
+/** Good requests that write, in an order where each works after the ones before. */
 function writes(w: World): Calls {
   const { relay, owner, inbox, message, approval } = w;
   const key = (holder: MailKeyHolder, value?: unknown): Pick<Call, "headers" | "body"> => ({
@@ -455,7 +455,7 @@ function request(relay: TestRelay, route: string, call: Call, atMs: number): Pro
   });
 }
 
-/** Ids of rows with their versions, but for marks of who was seen and how long the store has lived. */
+/** Ids of rows with their versions, without marks of sightings and of how long the store has lived. */
 async function rowsOf({ deps: { kv } }: TestRelay): Promise<string[]> {
   const rows: string[] = [];
   for await (const { key, versionstamp } of kv.list({ prefix: [] }, { batchSize: 500 })) {
@@ -542,7 +542,7 @@ Deno.test("after a leap of the clock every route reads on, and refuses to write 
   await readAll(relay.clock.now());
 
   relay.clock.advance(MINUTE_MS);
-  const waiting = writes(world); // signed anew, where a time is signed in a body
+  const waiting = writes(world); // signed again, where a time is signed in a body
   for (const [route, call] of Object.entries(waiting)) {
     const { status, text } = await request(relay, route, call, relay.clock.now());
     assert.ok(status < 400, `${route} ${status} ${text.slice(0, 300)}`);

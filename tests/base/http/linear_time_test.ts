@@ -1,6 +1,6 @@
 /**
  * No header, parameter, path or field of a body may take time beyond proportion to its length. Each
- * is sent 8, 16 and 32 KB of what patterns fear most, and its times are compared.
+ * is sent 8, 16 and 32 KB of the worst input for patterns, and its times are compared.
  */
 import assert from "node:assert/strict";
 import { startTestRelay, type TestRelay } from "../../support/relay.ts";
@@ -10,7 +10,7 @@ import { threadMs } from "../../support/thread_ms.ts";
 const KIB = 1024;
 const SIZES = [8 * KIB, 16 * KIB, 32 * KIB];
 const RUNS = 5;
-/** Of four times the text a linear reader takes four times as long, a quadratic one sixteen times. */
+/** For four times the text a linear reader takes four times as long, a quadratic one sixteen times. */
 const MOST_GROWTH = 9;
 /** Shorter times are noise. */
 const FLOOR_MS = 12;

@@ -69,7 +69,7 @@ Deno.test("Mailer.send() keeps the connection after refusals in order, but for t
     }
     smtp.script({});
     assert.equal((await send(mailer)).result, "sent");
-    // Whether a refusal of content came at its end, nobody can tell for sure.
+    // Nobody can tell for sure whether a refusal of content came at its end.
     assert.equal(smtp.sessions(), 2);
   }));
 

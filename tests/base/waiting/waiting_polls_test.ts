@@ -125,7 +125,7 @@ Deno.test("a disconnected client frees its place; above waitingPolls a poll does
     relay.clock.advance(2_000);
     const poll = carol.poll(`wait=25&since_id=${since}`);
     if (await settlesWithin(poll, 50)) continue;
-    // Who waits hears of a message; who was only slow to answer has read before it came.
+    // A waiting poll gets the message; one that was only slow to answer had read before it came.
     since = await alice.sent({ to: "carol", body: "you have a place" });
     waited = (await poll).json.messages.length === 1;
   }

@@ -158,7 +158,7 @@ partOrSkip(
           await page.waitForTimeout(200);
           assert.deepEqual([foreign, tracker.connections], [[], 0], name);
           await shoot(page, `draft ${name}`);
-          // Who presses a link leads nobody anywhere: browsers connect ahead, and ask for nothing.
+          // Clicking a link leads nowhere: browsers connect ahead, but ask for nothing.
           await frame.getByRole("link", { name: "a link" }).click();
           await page.waitForTimeout(200);
           assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, mail.path);

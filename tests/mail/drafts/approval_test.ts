@@ -168,7 +168,7 @@ Deno.test("changes before the mail has gone make no second one, and it tells of 
   await approvalMails(relay);
   const before = (await approvalMails(relay)).length;
   assert.equal(before, 1);
-  // Ten mails an hour, and then one summary of what came meanwhile.
+  // Ten mails an hour, then one summary of the drafts since.
   for (let i = 0; i < 12; i++) await newDraft(agent, inbox.id, { ...LETTER, subject: `No ${i}` });
   for (const subject of ["a", "b", "c"]) {
     accepted(

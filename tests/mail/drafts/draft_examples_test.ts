@@ -1,4 +1,4 @@
-/** The commands of docs/mail.md by which an agent writes and a person sends, run as they stand there. */
+/** The commands of docs/mail.md for an agent to write and a person to send, run as they stand there. */
 import assert from "node:assert/strict";
 import {
   decide,

@@ -1,4 +1,4 @@
-// Over 300 lines: each way in which a key dies, at each moment of a request.
+// Over 300 lines: each way for a key to die, at each moment of a request.
 /**
  * A key that dies while its request is under way: behind a slow body, and between the handler's last
  * look at it and the commit. Whatever route it is, the request is refused and nothing is changed.
@@ -45,7 +45,7 @@ interface World extends AsyncDisposable {
   commits: readonly FakeCommit[];
   owner: MailKeyHolder;
   things: Things;
-  /** Has the next commit of the mail area wait for something; `deny` has it fail as by a conflict. */
+  /** Makes the next commit of the mail area wait for something; `deny` makes it fail as by a conflict. */
   beforeNextCommit(work: () => Promise<"deny" | void>): void;
 }
 
@@ -136,7 +136,7 @@ async function makeThings(
   };
 }
 
-/** A way in which a key dies, as another process does it; the clock is this one's too. */
+/** A way for a key to die, as done by another process with the same clock. */
 interface Death {
   code: "unknown_key" | "org_suspended" | "expired_key" | "trial_expired";
   /** @returns brings back what others need */

@@ -1,6 +1,6 @@
 // Over 300 lines: one table of all routes, typed by hand, and what reads it.
 /**
- * Who may call what: the table of docs/api.md written out by hand, tried with every kind of key, so
+ * Permissions: the table of docs/api.md written out by hand, tried with every kind of key, so
  * that a slip in a declaration is found.
  */
 import assert from "node:assert/strict";
@@ -137,7 +137,7 @@ interface Ids {
 interface Cast {
   owner: MailKeyHolder;
   other: MailKeyHolder;
-  /** Of an inbox of the key, of another inbox of the org, and of another org. */
+  /** In an inbox of the key, in another inbox of the org, and in another org. */
   own: Ids;
   sibling: Ids;
   foreign: Ids;

@@ -305,7 +305,7 @@ Deno.test("refusals name no recipient that a key with inbox:write alone has not 
         const answer = await holder.ask("POST", path, { body });
         assertMailRefused(answer, code);
         assertUnmarked(path, answer.body);
-        // Who may read is told.
+        // A key that may read is told.
         const told = await owner.ask("POST", path, { body });
         assertMailRefused(told, code, new RegExp(MARK));
       }
@@ -318,7 +318,7 @@ Deno.test("refusals name no recipient that a key with inbox:write alone has not 
     const suppression = { ...row, createdAtMs: relay.clock.now() };
     await kv.set(["mail-suppression", owner.orgId, FRIEND], suppression);
     await refused("recipient_suppressed");
-    // Those that it gave itself are named.
+    // The ones that it gave itself are named.
     const own = await send(holder, { id: things.inbox }, { to: FRIEND });
     assertMailRefused(own, "recipient_suppressed", new RegExp(MARK));
     await kv.delete(["mail-suppression", owner.orgId, FRIEND]);

@@ -1,4 +1,4 @@
-/** One process and two over a slow KV server with faults: what is received, read, marked and deleted at one time. */
+/** One process and two over a slow KV server with faults: receiving, reading, marking and deleting at the same time. */
 import assert from "node:assert/strict";
 import { openStream } from "../../support/event_stream.ts";
 import { seededRandom } from "../../support/fake_kv.ts";

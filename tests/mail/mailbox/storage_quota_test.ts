@@ -25,7 +25,7 @@ function fileOf(sizeBytes: number) {
   return { filename: "a.bin", content_type: "application/octet-stream", content };
 }
 
-/** Two hours in which the relay works each half. */
+/** Two hours, with the relay's upkeep run every half hour. */
 async function sweepDeletions({ clock, relay }: TestRelay): Promise<void> {
   for (let i = 0; i < 4; i++) {
     clock.advance(HOUR_MS / 2);

@@ -1,5 +1,5 @@
 /**
- * HTML that is dear to read, over HTTP: sent, kept as a draft and looked at, and received. Whoever else
+ * HTML that is costly to read, over HTTP: sent, kept as a draft and shown, and received. Whoever else
  * asks the relay is answered meanwhile.
  */
 import assert from "node:assert/strict";
@@ -12,7 +12,7 @@ import { leastMainLoopGap } from "../../support/main_loop_gap.ts";
 import { readMessage, send } from "../../support/sending_org.ts";
 
 const SIZES = [10_500, 25_000, 58_600];
-/** Those whose cost grew with the square of their length, or worse. */
+/** Documents whose cost grew with the square of their length, or worse. */
 const SHAPES = [
   "lingering formatting with many classes",
   "lingering formatting with a long style",
@@ -20,7 +20,7 @@ const SHAPES = [
   "a selector of escapes",
 ];
 const MAX_GAP_MS = 50;
-/** What is compiled when it first runs is no part of what a mail costs. */
+/** Code compiled at its first run is no part of what a mail costs. */
 const WARM_UP = "<style>p{color:red}</style><p class=a>warm";
 
 const HTMLS = SHAPES.flatMap((shape) =>

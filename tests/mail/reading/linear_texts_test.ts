@@ -21,7 +21,7 @@ const KIB = 1024;
 const SHORT_CHARACTERS = (isLong ? 16 : 8) * KIB;
 const TIMES_LONGER = 16;
 const RUNS = 5;
-/** Of one long text a linear reader takes as long as of 16 short ones, a quadratic one 16 times as long. */
+/** A linear reader takes as long for one long text as for 16 short ones, a quadratic one 16 times as long. */
 const MOST_GROWTH = 5;
 /** Shorter times are noise. */
 const FLOOR_MS = 24;

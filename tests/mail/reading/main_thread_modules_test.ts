@@ -1,5 +1,5 @@
 /**
- * Nobody's HTML is read on the main thread: what reads it is no part of the program that runs there,
+ * No HTML is read on the main thread: what reads it is no part of the program that runs there,
  * but of the worker's, and of the slices that stand in for a worker where none can be started.
  * (The mailbox of local mode has a reader of its own, which has HTML in a worker too.)
  */

@@ -23,7 +23,7 @@ const picture = (content_id: string) => ({
   content_id,
 });
 
-/** As a mail program shows it: the HTML, and of what it names by `cid:` the parts of that very mail. */
+/** As a mail program shows it: the HTML, with the parts of that mail that it names by `cid:`. */
 function shownByRecipient({ html, attachments }: Email): string {
   return html!.replaceAll(/ src="cid:([^"]+)"/g, (_, id) => {
     const part = attachments.find(({ contentId }) => contentId === `<${id}>`)!;

@@ -1,4 +1,4 @@
-/** Whose turn each job of the mail workers takes: that of the org whose mail it is, whatever the way. */
+/** Each job of the mail workers takes a turn of the org whose mail it is, whatever the way in. */
 import assert from "node:assert/strict";
 import { MailWorker } from "../../../server/mail/worker/mail_worker.ts";
 import { makeDraftWorld, newDraft, newestApproval, openPage } from "../../support/draft_world.ts";

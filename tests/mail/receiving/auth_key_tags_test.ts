@@ -11,7 +11,7 @@ const signed = (tags: string) =>
   signedNaming(MAIL, ["from", "subject"], { domain: "example.org", key: KEY, tags });
 const BELOW = "i=bot@sub.example.org; ";
 
-/** Tags beside the key's value, whether a signature counts, and what the signature says besides. */
+/** Tags beside the key's value, whether a signature counts, and further tags of the signature. */
 const CASES: [tags: string, counts: boolean, signature?: string][] = [
   ["v=DKIM1; k=rsa;", true],
   ["", true],
@@ -57,7 +57,7 @@ Deno.test("AuthChecker.check() obeys h=, s= and t= of a published key", async ()
     // v= has to be the first tag; the others may stand behind the value too.
     const records = [`${tags} ${VALUE}`, ...tags.startsWith("v=") ? [] : [`${VALUE}; ${tags}`]];
     for (const record of records) {
-      // Of two chunks and more, in one of which a tag may end (dns_server.ts cuts at 255).
+      // In two chunks and more; a tag may end inside one (dns_server.ts cuts at 255).
       rig.dns.zone.set("TXT s1._domainkey.example.org", { TXT: [record] });
       const { dkim, verdict } = await rig.check(signed(signature), { clientIp: null });
       const expected = counts ? ["pass", "pass"] : ["permerror", "fail"];

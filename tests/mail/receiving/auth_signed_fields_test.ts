@@ -133,7 +133,7 @@ Deno.test("a Reply-To to strangers that no signature of From's domain covers is 
     assert.equal(auth.verdict, "pass", what);
     assert.equal(isReplyToUnsigned, unsigned, what);
   }
-  // Of what does not pass nothing more is told.
+  // A failed signature shows nothing more.
   rig.publish(zoneOf(REJECT));
   const failing = await rig.checkSender(thief, spf);
   assert.deepEqual([failing.auth.verdict, failing.isReplyToUnsigned], ["fail", false]);

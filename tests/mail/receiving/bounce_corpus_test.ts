@@ -1,4 +1,4 @@
-/** Bounces that nobody here wrote, from flufl.bounce: what is applied, and what a person has to read. */
+/** Other people's bounces, from flufl.bounce: which are applied, and which a person has to read. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { readReport } from "../../../server/mail/reading/reports/read_report.ts";

@@ -62,7 +62,7 @@ Deno.test("a report to a bounce address is applied and not stored, and suppresse
   await using relay = await startMailRelay();
   const { owner, inbox, sent, bounce, back } = await startWorld(relay);
   assert.equal((await readMessage(owner, sent.id)).recipients[0].status, "sent");
-  // Mail servers change the case of what they send back.
+  // Mail servers change the case of addresses in mail they return.
   const address = bounce.toUpperCase();
   const answer = accepted(await back({ raw: dsn("failed", "5.1.1"), to: [address] }), 200);
   assert.deepEqual(answer, { accepted: [address], rejected: [] });
@@ -102,7 +102,7 @@ Deno.test("an answer to a bounce address is stored in the thread of its message,
   assert.equal(newest.direction, "inbound");
   assert.equal(newest.thread_id, sent.thread_id);
   assert.equal(newest.automated, "auto_reply");
-  // The address of bounces is for mail servers: it is shown to nobody.
+  // The address of bounces is for mail servers: it is never shown.
   assert.deepEqual(newest.envelope, { from: "", to: [inbox.address] });
   accepted(await back({ raw }), 200);
   assert.equal((await listMessages(owner, inbox)).length, 3, "a repetition is stored once");

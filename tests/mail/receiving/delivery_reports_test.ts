@@ -137,7 +137,7 @@ Deno.test("a mail of which nobody knows is settled by its report", () =>
     }
   }));
 
-/** Who calls by a key that the org has from now on. */
+/** A caller with a new key of the org. */
 async function ownerOf({ kv, org }: Bench) {
   const key = { id: "key_1", expiresAtMs: null };
   await kv.set(keysKey(org.id), { v: 1, keys: [key] });

@@ -25,7 +25,7 @@ Deno.test("inbound/raw: messages an hour of an inbox; a 503 is not remembered an
   const raw = mailText();
   const request = { id: "again", raw, to: [rig.inbox.address, other.address] };
   assert.equal(assertTryAgain(await rig.deliver(request)), 59 * 60);
-  // The other one has it; handing in again finds it as a repetition.
+  // The other one has stored it; handing it in again is a repetition.
   const theirs = `/v1/mail/inboxes/${other.id}/messages`;
   assert.equal((await rig.get(theirs)).data.length, 1);
   assertTryAgain(await rig.deliver(request));
@@ -133,7 +133,7 @@ Deno.test("inbound/raw: messages an hour of a client, in whatever spelling; none
   assert.ok(seconds > 3_500, String(seconds));
   accepted(await from("192.0.2.2"), 200);
   accepted(await from(null), 200);
-  // Who has a /64 has one place, not 2^64.
+  // The holder of a /64 has one place, not 2^64.
   accepted(await from("2001:db8::1"), 200);
   accepted(await from("2001:DB8:0::2"), 200);
   assertTryAgain(await from("2001:db8:0:0:ffff::3"));

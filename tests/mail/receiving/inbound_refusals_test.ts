@@ -1,4 +1,4 @@
-/** POST /v1/mail/inbound/raw: what is refused before a recipient is looked up, and in which order. */
+/** POST /v1/mail/inbound/raw: refusals before a recipient is looked up, and their order. */
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { parseConfig } from "../../../server/base/config/config.ts";

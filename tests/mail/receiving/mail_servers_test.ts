@@ -124,7 +124,7 @@ async function handsOver(
   assert.match(to[0]!, /^bot(?:\+tag)?@agents\.test$/);
   assert.equal(mail.preview, "first line .dot From here");
   assert.ok(bounce !== undefined, "the empty sender stays empty");
-  // Who has no inbox is bounced alone, and nobody vanishes.
+  // Only the address without an inbox bounces, and none vanishes.
   const some = ["nobody@agents.test", world.inbox, "gone@agents.test"];
   await world.send(port, from, some, mailText({ text: "to some\r\n" }));
   assert.equal((await world.messages(3)).length, 3);

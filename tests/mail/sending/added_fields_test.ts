@@ -1,4 +1,4 @@
-/** A validly signed mail to which somebody on its way adds fields: what is believed of it, and who is answered. */
+/** A validly signed mail with fields added on its way: what is believed of it, and who is answered. */
 import assert from "node:assert/strict";
 import { makeDkimKey, signedNaming } from "../../support/dkim_mail.ts";
 import { startScriptedDns } from "../../support/dns_server.ts";

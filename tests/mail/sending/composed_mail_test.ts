@@ -30,7 +30,7 @@ function acceptedMail(request: JsonObject): MailToCompose | null {
   }
 }
 
-/** Names of a message's fields, without those of its parts. */
+/** Names of a message's fields, without its parts' fields. */
 function fieldNames(message: string): string[] {
   const header = message.slice(0, message.indexOf("\r\n\r\n"));
   return header.replace(/\r\n[ \t]/g, " ").split("\r\n")

@@ -101,7 +101,7 @@ for (const [step, fault, [status, reason, smtpCode, enhancedCode]] of answers) {
       if (status === "deferred") {
         assert.equal(recipient.nextAttemptAtMs, row!.dueMs);
         const waitMs = row!.dueMs - bench.clock.now();
-        // Who was not connected to has said nothing of a later time.
+        // A server that was not reached has said nothing about a later time.
         const isPutOff = step !== "greeting" && step !== "EHLO" || what.startsWith("4");
         const [leastMs, mostMs] = isPutOff ? [54_000, 66_000] : [1, 10_000];
         assert.ok(waitMs >= leastMs && waitMs <= mostMs, `${waitMs}`);

@@ -16,7 +16,7 @@ interface Sender {
   inbox: any;
 }
 
-/** Connections that mail may use at one time. */
+/** Concurrent connections that mail may use. */
 const SLOTS = 7;
 const MAILS_AN_ORG = 5;
 /** Far longer than a mail takes; far shorter than anything that hangs is given. */
@@ -48,7 +48,7 @@ class World implements AsyncDisposable {
     return accepted(await send(owner, inbox, { to, subject: `for ${to}` }), 202).id;
   }
 
-  /** Has the queue go on with what is due, for as long as that takes. */
+  /** Lets the queue work off what is due, for as long as that takes. */
   run(): void {
     this.#runs.push(deliver(this.relay));
   }

@@ -1,4 +1,4 @@
-/** From a request to send to what became of each recipient, in local mode. */
+/** From a request to send to the outcome for each recipient, in local mode. */
 import assert from "node:assert/strict";
 import { accepted, assertMailRefused, newOrg } from "../../support/mail_caller.ts";
 import { claimLink, follow } from "../../support/mail_links.ts";

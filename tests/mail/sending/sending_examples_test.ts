@@ -1,4 +1,4 @@
-/** The commands of docs/mail.md by which an agent sends mail, run as they stand there. */
+/** The commands of docs/mail.md for an agent to send mail, run as they stand there. */
 import assert from "node:assert/strict";
 import { examplesOf, runExample } from "../../support/document_examples.ts";
 import { handIn, mailText } from "../../support/inbound_mail.ts";

@@ -138,7 +138,7 @@ Deno.test("a request that a kill cuts off is accepted once under its key, whenev
     await delay(afterMs);
     await world.kill();
     if (await cut === 202) accepts++;
-    // What was reserved by the process that died holds up nobody.
+    // What the dead process had reserved holds up nobody.
     let answer = await send(world.owner, world.inbox, body, headers);
     const { id } = accepted(answer, 202);
     const [status, reason] = await settled(world, id);

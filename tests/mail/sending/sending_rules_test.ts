@@ -210,7 +210,7 @@ Deno.test("one key is one message: in parallel, for large answers byte for byte,
   const again = await ask(JSON.stringify({ ...body, to: "ann@example.org" }));
   assert.equal(again.answer.headers.get("idempotent-replayed"), "true");
   assert.deepEqual(again.bytes, first[0]!.bytes);
-  // Of another inbox, or another key of the org, it is another one.
+  // From another inbox, or with another key of the org, it is another request.
   accepted(await send(owner, other, body, headers), 202);
   const second = owner.with((await owner.newKey({ name: "second" })).api_key);
   accepted(await send(second, inbox, body, headers), 202);

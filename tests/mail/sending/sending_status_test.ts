@@ -22,7 +22,7 @@ async function health(owner: MailKeyHolder): Promise<Record<string, unknown>> {
   return accepted(await owner.ask("GET", path), 200);
 }
 
-/** Every answer that shows a message: status, and those of its recipients. */
+/** Every answer that shows a message: its status, and its recipients'. */
 async function shownEverywhere(owner: MailKeyHolder, inbox: { id: string }, id: string) {
   const whole = await readMessage(owner, id);
   const [row] = (await listMessages(owner, inbox)).filter((one) => one.id === id);

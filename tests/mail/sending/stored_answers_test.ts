@@ -18,7 +18,7 @@ async function usedBytes(by: MailKeyHolder): Promise<number> {
   return accepted(await by.ask("GET", "/v1/mail/usage"), 200).storage_bytes.used;
 }
 
-/** Hours in which the relay sweeps. */
+/** Hours with the relay's sweeps. */
 async function sweep({ clock, relay }: TestRelay, hours: number): Promise<void> {
   for (let i = 0; i < hours; i++) {
     clock.advance(HOUR_MS);

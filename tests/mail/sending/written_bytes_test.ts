@@ -35,7 +35,7 @@ const file = (bytes: number) => ({
   content: btoa("x".repeat(bytes)),
 });
 
-/** Every way in which a request has the relay write blobs, at a relay that may be another each time. */
+/** Every request that makes the relay write blobs, at a relay that may be another each time. */
 async function openWriters(relay: TestRelay) {
   const { owner, agent, inbox } = await makeDraftWorld(relay);
   const direct = await owner.inbox();

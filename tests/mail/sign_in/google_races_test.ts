@@ -1,4 +1,4 @@
-/** Google sign-in, attach, unlinking and erasure at one time, on stores that several relays share. */
+/** Google sign-in, attach, unlinking and erasure at the same time, on stores that several relays share. */
 import assert from "node:assert/strict";
 import { googleKey } from "../../../server/mail/records/google_record.ts";
 import { keysKey, type KeysRecord } from "../../../server/mail/records/key_record.ts";

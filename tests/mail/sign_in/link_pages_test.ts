@@ -13,7 +13,7 @@ const EMAIL = "owner@example.org";
 function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on("console", (message) => {
-    // The 410 of a page that says so itself.
+    // A 410 of the page's own.
     if (message.type() === "error" && !/status of 410/.test(message.text())) {
       complaints.push(message.text());
     }

@@ -1,4 +1,4 @@
-/** Who may spend a link: programs and buttons, never what only looks at it. */
+/** What may spend a link: programs and buttons, never a scanner that only looks. */
 import assert from "node:assert/strict";
 import { accepted, assertMailRefused, newOrg } from "../../support/mail_caller.ts";
 import {
@@ -162,7 +162,7 @@ Deno.test("what fetches links opens no org that only claimed the address, and do
   const own = accepted(await follow(relay, await magicLink(relay, EMAIL)), 200);
   assert.notEqual(own.org_id, stranger.orgId);
   assert.deepEqual(own.other_orgs, [stranger.orgId]);
-  // Who names it and asks for JSON has it opened.
+  // A request that names it and asks for JSON opens it.
   assert.equal(accepted(await follow(relay, magic), 200).org_id, stranger.orgId);
 });
 

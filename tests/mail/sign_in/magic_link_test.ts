@@ -197,7 +197,7 @@ Deno.test("the page of a sign-in asks which org, where the address was only clai
   const opened = await press({ token, org_id: two.orgId });
   assert.match(opened.body, RegExp(`owner of the mail org <code>${two.orgId}`));
   relay.clock.advance(HOUR_MS);
-  // Whoever asked for the link named an org that the reader never chose.
+  // The one who asked for the link named an org that the reader never chose.
   const named = await magicLink(relay, EMAIL, { org_id: one.orgId });
   const page = await askMail(relay.url, "GET", named.path, { headers: BROWSER });
   assert.match(page.body, /Which mail org\?/);

@@ -1,4 +1,4 @@
-/** Asking for a sign-in link: addresses, limits, and that the answer tells nothing of who is known. */
+/** Asking for a sign-in link: addresses, limits, and that the answer does not tell known addresses from others. */
 import assert from "node:assert/strict";
 import { countReads } from "../../support/count_reads.ts";
 import { accepted, assertMailRefused, newOrg } from "../../support/mail_caller.ts";

@@ -1,6 +1,6 @@
 /**
  * Whatever a holder of a leaked key, later owners and the owner do in a week: the owner gets the org
- * back, no link mailed to anybody else does anything then, and whoever lost it was told.
+ * back, no link mailed to anybody else does anything then, and everybody who lost it was told.
  */
 import assert from "node:assert/strict";
 import { RelayError } from "../../../server/base/errors.ts";

@@ -1,4 +1,4 @@
-/** Who may call which mail tool: every kind of key, its own inbox, another one, another org. */
+/** Permissions of the mail tools: every kind of key, its own inbox, another one, another org. */
 import assert from "node:assert/strict";
 import { assertMailRefused, type MailKeyHolder } from "../../support/mail_caller.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";

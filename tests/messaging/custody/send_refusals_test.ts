@@ -1,4 +1,4 @@
-/** What sends by token answer, what they refuse, and in which order. */
+/** How sends by token are answered and refused, and in which order. */
 import assert from "node:assert/strict";
 import type { JsonValue } from "../../../toolkit/mod.ts";
 import { ask, assertRefused, assertStatus } from "../../support/answer.ts";

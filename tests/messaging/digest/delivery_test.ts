@@ -214,7 +214,7 @@ deliveryTest(
     await bench.sweep();
     await pass(12 * HOUR_MS);
     await write();
-    await bench.sweepAfter(5 * MINUTE_MS); // the waiting digest will tell of it too
+    await bench.sweepAfter(5 * MINUTE_MS); // the waiting digest will name it too
     smtp.script({ RCPT: { reply: "452 still full" } });
     await pass(12 * HOUR_MS);
     assert.equal((await dead()).length, 1);

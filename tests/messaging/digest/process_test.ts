@@ -151,7 +151,7 @@ Deno.test("without outbound configuration there are no digests, and start-up say
   await makeDue(relay, ["bob"]);
   await sweep(relay);
   await relay.terminate();
-  // Configured later, it tells of what waits.
+  // Configured later, it names what waits.
   await using smtp = await startSmtpServer();
   await using configured = await start(folder, smtp.port);
   assert.match(configured.output().stdout, /digests +(?!off)/);

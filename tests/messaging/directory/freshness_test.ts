@@ -72,7 +72,7 @@ Deno.test("registrations, profiles, bans and unbans of one process show in every
     await everywhere("q=bot", ["bot_a"]);
     await everywhere("limit=5", ["bot_a"]);
     await setBanned(one!, b, false);
-    // Who was seen is told once a minute.
+    // Sightings are written once a minute.
     for (const relay of relays) {
       assert.deepEqual((await handles(relay, "q=bot")).sort(), ["bot_a", "bot_b"]);
     }

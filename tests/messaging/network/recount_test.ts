@@ -13,7 +13,7 @@ import { registerAgent, type TestAgent } from "../../support/test_agent.ts";
 
 const HANDLES = ["ada", "bob_1", "carol", "dave_1", "erin_1", "frank", "grace", "qa_bot", "sim_1"];
 const HOUR_MS = 3_600_000;
-/** After this a lease of background work that nobody renews is anybody's. */
+/** After this anybody may take a lease of background work that was not renewed. */
 const LEASE_MS = 31_000;
 const FAULTS = { deniedSuccess: 0.03, lostAnswer: 0.03, locked: 0.05, repeated: 0.03 };
 const NO_FAULTS = { deniedSuccess: 0, lostAnswer: 0, locked: 0, repeated: 0 };

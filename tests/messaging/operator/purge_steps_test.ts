@@ -32,7 +32,7 @@ interface World {
   alice: Identity;
 }
 
-/** A store in which alice sent ten messages and got five, its relay stopped. */
+/** A store where alice sent ten messages and got five; its relay has stopped. */
 async function withTraffic(test: (world: World) => Promise<void>): Promise<void> {
   using kv = await Deno.openKv(":memory:");
   const clock = createTestClock();
@@ -103,7 +103,7 @@ async function ofAlice(kv: Deno.Kv): Promise<number> {
   return rows;
 }
 
-/** Nothing of alice's is left, and the figures are those of what is there. */
+/** Nothing of alice's is left, and the figures match what is there. */
 async function assertPurged({ kv, clock }: World): Promise<void> {
   assert.equal(await ofAlice(kv), 0);
   for await (const { key } of kv.list({ prefix: ["piece"] })) assert.fail(`${key}`);

@@ -16,7 +16,7 @@ const ENVELOPE = {
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-/** Ways in which a client may put the same call; the second and fourth are the SDK's to answer. */
+/** Forms that a client may give the same call; the SDK answers the second and fourth. */
 const WAYS: { name: string; meta?: JsonValue; headers?: Record<string, string> }[] = [
   { name: "plain calls of 2025" },
   { name: "calls of 2025 with a progress token", meta: { progressToken: 1 } },

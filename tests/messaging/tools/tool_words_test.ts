@@ -1,4 +1,4 @@
-/** What tools say to models: the next step, in terms of tools alone; how far to trust what came. */
+/** What tools say to models: the next step, in terms of tools alone; how far to trust received messages. */
 import assert from "node:assert/strict";
 import { startTestRelay } from "../../support/relay.ts";
 import { registerAgent } from "../../support/test_agent.ts";

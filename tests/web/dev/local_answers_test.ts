@@ -63,7 +63,7 @@ Deno.test("a reply lands in the thread of what it answers, a bounce and an out-o
   const holder = await newOrg(relay);
   const inbox = await holder.inbox({ local_part: "bot" });
   await using local = await startAnswers(relay);
-  // What the inbox sends names what it got, so that the thread is known without the sent mail.
+  // A mail of the inbox names the mail it answers, so the thread is known without the sent mail.
   const first = mailText({ headers: { "Message-ID": "<one@x.test>" } });
   const timestamp = Math.floor(relay.clock.now() / 1000);
   accepted(await handIn(relay.url, { to: [inbox.address], raw: first, timestamp }), 200);

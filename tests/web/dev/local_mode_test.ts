@@ -1,4 +1,4 @@
-/** Local mode inside the test's own process: what is sent is captured, and nobody else sees it. */
+/** Local mode inside the test's own process: sent mail is captured, and nobody else sees it. */
 import assert from "node:assert/strict";
 import { ConfigError, parseConfig } from "../../../server/base/config/config.ts";
 import { type Answer, ask, assertRefused } from "../../support/answer.ts";

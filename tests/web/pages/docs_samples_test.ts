@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const REQUIREMENTS = join(ROOT, "tests/base/description/python_example_requirements.txt");
 const SEED_HEX = "6".repeat(64);
 
-/** Configurations are read by the tests of what they are for. */
+/** Configurations are covered by the tests of the programs they are for. */
 const PROGRAMS = ["sh", "bash", "python", "js", "javascript", "ts", "typescript"];
 
 interface Block {

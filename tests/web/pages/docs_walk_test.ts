@@ -14,7 +14,7 @@ import { LOOKS, PHONE } from "./looks.ts";
 
 const ADDRESS = "AKnL4NNf3DGWZJS6cPknBuEGnVsV4A4m5tgebLHaRSZ9";
 
-/** What a page asks for, and what it complains of besides the refusal that it is. */
+/** What a page asks for, and its complaints, except about being a refusal itself. */
 function watch(page: Page) {
   const urls: string[] = [];
   const complaints: string[] = [];

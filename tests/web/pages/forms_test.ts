@@ -20,7 +20,7 @@ interface Door {
 
 const LETTER = { to: "ann@example.org", subject: "Hello", text: "How are you?" };
 
-/** One form of each place where people press buttons, none of which was pressed yet. */
+/** One form from each place where people press buttons, with no button pressed yet. */
 async function openDoors(relay: TestRelay): Promise<Door[]> {
   await registerAgents(relay, "alice");
   const { owner, agent, inbox } = await makeDraftWorld(relay);

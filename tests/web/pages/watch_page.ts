@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 
-/** What a page asks for, and what it complains of besides refusals that it shows. */
+/** What a page asks for, and its complaints, except about refusals that it shows. */
 export function watchPage(page: Page): { urls: string[]; complaints: string[] } {
   const urls: string[] = [];
   const complaints: string[] = [];

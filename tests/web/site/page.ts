@@ -1,4 +1,4 @@
-/** Pages as tests of what they say read them: over HTTP, as a browser asks for them. */
+/** Pages for tests of their words: over HTTP, as a browser asks for them. */
 import { type Answer, ask } from "../../support/answer.ts";
 
 /** As a browser sends it. */

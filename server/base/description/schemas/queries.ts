@@ -29,7 +29,7 @@ export function querySchema<P extends Readonly<Record<string, DescribedParameter
 /**
  * An integer that is clamped.
  * @param absent value when absent, where there is one
- * @param more what the description says besides
+ * @param more what else the description says
  */
 export function integer<T extends number | undefined = undefined>(
   what: string,

@@ -18,6 +18,6 @@ export const RpcAnswer = z.looseObject({
     .optional(),
 }).openapi("RpcAnswer");
 
-/** One message, or those of a batch. */
+/** One message, or a batch. */
 export const RpcRequests = z.union([RpcRequest, z.array(RpcRequest).min(1).max(16)]);
 export const RpcAnswers = z.union([RpcAnswer, z.array(RpcAnswer).min(1).max(16)]);

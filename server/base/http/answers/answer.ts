@@ -40,7 +40,7 @@ export function answerError(error: RelayError): Response {
 }
 
 /**
- * Headers of a refusal in any form: a 429 tells Retry-After, others too where a wait is known, a 405
+ * Headers of a refusal in any form: a 429 has Retry-After, others too where a wait is known, a 405
  * Allow, a 401 WWW-Authenticate (RFC 9110, section 11.6.1).
  */
 export function refusalHeaders(error: RelayError): Record<string, string> {
@@ -59,8 +59,8 @@ export function answerFailure(failure: unknown, log: Log, requestId: string): Re
 }
 
 /**
- * What the caller is told of anything thrown: a RelayError as it is, for everything else `internal`
- * that tells nothing but the request id, under which the log has what happened.
+ * What the caller is told when anything is thrown: a RelayError as it is; for everything else `internal`
+ * with the request id alone, under which the log has what happened.
  */
 export function refusalOf(failure: unknown, log: Log, requestId: string): RelayError {
   if (failure instanceof RelayError) {

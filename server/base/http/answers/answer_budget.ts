@@ -9,7 +9,7 @@ import { startIntervalTicker, type StartTicker } from "../../time/ticker.ts";
 export interface AnswerBounds {
   /** Bytes of all answers that are not taken yet. */
   totalBytes: number;
-  /** Of those, what answers to unauthenticated requests and small tool results may take. */
+  /** The share of it for answers to unauthenticated requests and small tool results. */
   anybodyBytes: number;
   /** An answer that is not read for this long is given up. */
   idleMs: number;
@@ -23,7 +23,7 @@ const ANSWER_BOUNDS: AnswerBounds = {
 };
 /** Bytes given at a time; the runtime and the system hold a few more for each peer. */
 const CHUNK_BYTES = 64 * 1024;
-/** Who asked: an agent, whose pages are counted besides, or anybody. */
+/** Who asked: an agent, whose pages are counted too, or anybody. */
 export type Asker = "agent" | "anybody";
 
 /** Bytes reserved for one answer, until it has been given, given up or left. */
@@ -85,7 +85,7 @@ export class AnswerBudget {
     return this.#take(sizeBytes, asker, ended);
   }
 
-  /** Counts what cannot be refused any more, since the answer tells of what has been done. */
+  /** Counts an answer that can no longer be refused, since what it reports has been done. */
   reserveAnyway(sizeBytes: number, ended: () => void = () => {}): AnswerReservation {
     return this.#take(sizeBytes, "agent", ended);
   }

@@ -12,7 +12,7 @@ export class LargeAnswer extends Response {
   constructor(
     readonly content: Uint8Array,
     init: ResponseInit,
-    /** True where all such answers share these bytes, as those of a file do: they are not counted. */
+    /** True where all such answers share these bytes, as with a file: they are not counted. */
     readonly isShared = false,
   ) {
     super(null, init);

@@ -1,13 +1,13 @@
 /**
- * Bounds how much of the request bodies of one pool is held at one time, counted in bytes that have
- * come. Beyond the bound the slowest bodies are dropped, so that memory stays bounded and fast
+ * Bounds how many bytes of request bodies one pool holds at the same time, counted as they
+ * arrive. Beyond the bound the slowest bodies are dropped, so that memory stays bounded and fast
  * callers are served. Source: docs/api.md, "Limits".
  */
 
 export interface BodyBounds {
   /** Bytes of all bodies that are being read or answered. */
   totalBytes: number;
-  /** Bodies of which at most this much has come have a budget of their own, which large ones cannot take. */
+  /** Bodies with at most this many bytes so far have a budget of their own, which large ones cannot take. */
   smallBytes: number;
   smallTotalBytes: number;
 }
@@ -16,7 +16,7 @@ export interface BodyBounds {
 export interface BudgetedBody {
   /** When its reading began, by the clock that the budget is given. */
   readonly beganMs: number;
-  /** Whose it is: what shares of the budget are counted by; asked for at most once. */
+  /** The owner, by whom shares of the budget are counted; asked for at most once. */
   addressOf(): string;
   /** Called at most once, when it has to give way; its bytes are no longer counted. */
   drop(): void;

@@ -4,7 +4,7 @@
  */
 import type { BodyBounds } from "./body_budget.ts";
 
-/** "messages": all routes but those of the mail area. */
+/** "messages": all routes except the mail area's. */
 export type BodyPoolName = "messages" | "mail";
 
 /** What a route takes as its body. */
@@ -16,7 +16,7 @@ export interface RouteBody {
 
 export interface BodyPoolRules {
   bounds: BodyBounds;
-  /** Milliseconds in which a body must be complete of which so many bytes have come; passed at most one tick later. */
+  /** Milliseconds a body has to complete, by how many bytes have come; cut off at most one tick later. */
   allowedMs(cameBytes: number): number;
   /**
    * Bodies incomplete after a second that the pool keeps whatever the others have. The sum over all

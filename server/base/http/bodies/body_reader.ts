@@ -1,4 +1,4 @@
-/** Request bodies, read whole, with bounds on size, time and what those of one pool hold together. */
+/** Request bodies, read whole, with bounds on size, time and what a pool holds in all. */
 import { startIntervalTicker, type StartTicker, TICK_MS } from "../../time/ticker.ts";
 import { BodyBudget } from "./body_budget.ts";
 import { BODY_POOLS, type BodyPoolName, type BodyPools, type RouteBody } from "./body_pools.ts";

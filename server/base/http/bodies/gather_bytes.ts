@@ -5,7 +5,7 @@ import { SliceClock } from "../../slices/slice_clock.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Told how many bytes came; false leaves the stream where it is. */
+/** Called with how many bytes came; false leaves the stream where it is. */
 type Accept = (bytes: number) => boolean;
 
 const FIRST_BYTES = 4096;

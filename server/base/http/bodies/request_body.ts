@@ -15,7 +15,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 export interface BodyPool extends BodyPoolRules {
   budget: BodyBudget;
   now: () => number;
-  /** Bodies of which not all has come. */
+  /** Bodies that are not complete yet. */
   unfinished: Set<RequestBody>;
   /** Bodies given up whose rest is discarded. */
   discarded: Set<RequestBody>;
@@ -31,7 +31,7 @@ interface UnreadBody {
 const EMPTY = new Uint8Array(0);
 /** Bodies announced up to this size are read the fast way, others the way that takes less memory. */
 const FAST_BYTES = 16 * 1024;
-/** Room for what nobody wants. */
+/** Room for bytes that nobody wants. */
 const SCRAP_BYTES = 8 * 1024;
 /** A client that goes on writing what is discarded is cut off after this time; one that stops, earlier. */
 const PATIENCE_MS = 15_000;
@@ -108,7 +108,7 @@ export class RequestBody implements BudgetedBody {
     return isSmall ? gatherSmall(reader, announcedBytes, accept) : gatherHeld(reader, accept);
   }
 
-  /** Counts what came. @returns false when the body is given up */
+  /** Counts bytes that came. @returns false when the body is given up */
   #accept(bytes: number): boolean {
     if (this.#isGivenUp) return false;
     this.#cameBytes += bytes;

@@ -11,7 +11,7 @@ export interface BearerArea<Stored, Caller> {
   isTokenForm(text: string): boolean;
   /** What is stored under the hash of a token (SHA-256, base64url), or null. */
   find(tokenHash: string): Stored | null | Promise<Stored | null>;
-  /** Who calls with the token. @throws RelayError for one that is no longer good, such as an expired one */
+  /** The caller that the token stands for. @throws RelayError for a token that is no longer good */
   admit(stored: Stored): Caller | Promise<Caller>;
   /** The refusal of a request without the header, with another scheme, or with nothing after it. */
   missing(): RelayError;

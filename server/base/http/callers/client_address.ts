@@ -77,7 +77,7 @@ export class ClientAddresses {
 }
 
 /**
- * An address in the one form in which it is counted: IPv4 as it is, IPv6 by its first 64 bits.
+ * An address as limits count it: IPv4 as it is, IPv6 by its first 64 bits.
  * @returns undefined for what is no address
  */
 export function countedAddress(text: string | undefined): string | undefined {

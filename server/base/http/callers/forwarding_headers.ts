@@ -1,5 +1,5 @@
 /**
- * Headers by which proxies, tunnels and content networks tell that they pass a request on, and for whom:
+ * Headers with which proxies, tunnels and content networks say that they forward a request, and for whom:
  * RFC 7239, RFC 9110 (7.6.3), RFC 8586, and what the common ones send in their place.
  */
 const NAMES: ReadonlySet<string> = new Set([
@@ -28,7 +28,7 @@ const NAMES: ReadonlySet<string> = new Set([
 ]);
 const PREFIXES = ["cf-", "tailscale-", "x-forwarded", "x-vercel-"];
 
-/** The name of a header that tells of a proxy; null where none does. Pure. */
+/** The name of a header that gives away a proxy; null where there is none. Pure. */
 export function forwardingHeader(headers: Headers): string | null {
   for (const name of headers.keys()) {
     if (NAMES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix))) return name;

@@ -1,6 +1,6 @@
 /**
  * The hashes under which an area stores its tokens, as hashToken() makes them. The runtime makes
- * SHA-256 in hex for less than in base64url, so that those of late are found by their hex. A hash found
+ * SHA-256 in hex for less than in base64url, so recent ones are found by their hex. A hash found
  * again is the same string, which maps look up without reading it. No token is kept.
  */
 import { Buffer } from "node:buffer";

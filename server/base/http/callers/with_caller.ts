@@ -5,7 +5,7 @@ import { readBody } from "../routes/read_body.ts";
 import type { Handler, HttpEnv } from "../routes/route.ts";
 
 /**
- * Who sent a request, at once where memory has all it takes.
+ * The caller of a request, without waiting where memory knows enough.
  * @param body raw request body, where the credential covers it
  * @throws RelayError, or rejects with it, with a status of 401, and whatever else the area refuses a caller for
  */

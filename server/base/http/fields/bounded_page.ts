@@ -28,7 +28,7 @@ export class BoundedPage<Row> {
     return this.hasMore || this.rows.length >= (this.bounds.limit ?? Infinity);
   }
 
-  /** Bounds of what may still follow. */
+  /** Bounds on what may still follow. */
   get left(): PageBounds<Row> {
     const { limit = Infinity, maxBytes, sizeOf, atLeast = 1 } = this.bounds;
     return {

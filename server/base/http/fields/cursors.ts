@@ -1,5 +1,5 @@
 /**
- * Opaque cursors of lists: where a page ended, and of which list it is. A cursor is base64url of
+ * Opaque cursors of lists: where a page ended, and in which list. A cursor is base64url of
  * canonical JSON `{v, ...context, key}` and, behind it, its HMAC-SHA-256. It does not expire.
  */
 import { Buffer } from "node:buffer";

@@ -22,7 +22,7 @@ export function requireForm(request: Pick<Request, "headers">, names: readonly s
 }
 
 /**
- * The named fields of a form's body, as far as it has them; others are ignored.
+ * The named fields that a form's body has; others are ignored.
  * @throws RelayError `invalid_json` for bytes or percent-encoding that are no UTF-8, a field that is
  * repeated, and more than 32 fields
  */

@@ -23,7 +23,7 @@ export function openCors(headers: Headers): void {
 }
 
 /**
- * What a preflight is told besides openCors.
+ * What a preflight is told in addition to openCors.
  * @param requested Access-Control-Request-Headers: names of the two open families, X-Relay-* and
  * Mcp-*, are allowed beyond the list
  */

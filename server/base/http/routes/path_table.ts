@@ -10,7 +10,7 @@ interface PathEntry {
 
 /** What a path is known for. */
 export interface KnownPath {
-  /** Methods for `Allow`: those of the most literal route first, then HEAD and OPTIONS. */
+  /** Methods for `Allow`: the most literal route's first, then HEAD and OPTIONS. */
   allow: string;
   /** The most literal route; its cors holds for answers that no route makes. */
   route: Route;
@@ -62,7 +62,7 @@ function matches(pattern: readonly string[], segments: readonly string[]): boole
   });
 }
 
-/** By the first segment in which they differ; paths of other lengths have a place too, or sorting errs. */
+/** By the first segment that differs; paths of other lengths are ordered too, or sorting errs. */
 function compareLiterality(a: readonly string[], b: readonly string[]): number {
   const [first, second] = [literalityOf(a), literalityOf(b)];
   return first < second ? -1 : first > second ? 1 : 0;

@@ -93,7 +93,7 @@ export function formGroup(forming: Forming): PlanGroup | null {
         continue;
       }
       if (group.repeats(transaction)) {
-        passOver(pending, null); // it meets what is there after the commit
+        passOver(pending, null); // it is planned on what the commit leaves
         continue;
       }
       if (!group.add(pending, planned.result, transaction)) break;
@@ -132,7 +132,7 @@ function mayHoldAttempt({ tried, lookedAt }: Pending, { entries }: JobTransactio
   return tried.length > 0 && entries.values().some(({ readAs }) => readAs > lookedAt);
 }
 
-/** Has the record read that a plan has asked for and that memory lacks. */
+/** Reads a record that a plan asked for and that memory lacks. */
 function askFor(key: RecordKey<unknown>, pending: Pending, { reload }: Forming): void {
   pending.records.set(recordName(key), key);
   reload(pending);

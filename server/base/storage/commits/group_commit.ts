@@ -102,8 +102,8 @@ export class GroupCommit {
   }
 
   /**
-   * Has a topic's one listener told what plans announced, each once its commit is made and before its caller
-   * has the answer.
+   * Registers a topic's one listener for what plans announce: called once the commit is made, before its
+   * caller has the answer.
    */
   listen(topic: string, listener: (what: unknown) => void): void {
     this.#listeners.set(topic, listener);
@@ -249,7 +249,7 @@ export class GroupCommit {
     });
   }
 
-  /** Reads at one time what the jobs need, and puts them in the queue. */
+  /** Reads in parallel what the jobs need, and puts them in the queue. */
   async #reload(...jobs: Pending[]): Promise<void> {
     await Promise.all(jobs.map(async (pending) => {
       try {
@@ -298,7 +298,7 @@ export class GroupCommit {
     }
   }
 
-  /** Queues jobs again, all at one time, except those that turn out to be stored already. */
+  /** Queues jobs again, all together, except those that turn out to be stored already. */
   async #retry(...jobs: Pending[]): Promise<void> {
     const open = await Promise.all(jobs.map((pending) => this.#isOpen(pending)));
     await this.#reload(...jobs.filter((_, i) => open[i]));
@@ -341,7 +341,7 @@ export class GroupCommit {
     }
   }
 
-  /** Has memory know what was committed. */
+  /** Puts into memory what was committed. */
   #follow(job: Job<unknown, unknown>, { result, announced }: Planned): void {
     job.committed?.(result);
     for (const { topic, what } of announced) this.#listeners.get(topic)?.(what);
@@ -378,7 +378,7 @@ export class GroupCommit {
 
   /** @param versionstamp null where nothing was stored, or where the store does not tell */
   #end(group: PlanGroup, versionstamp: string | null, failure: unknown): void {
-    // In a journal it is known that nothing comes later.
+    // With a journal nothing can come later.
     if (versionstamp === null && this.#journal === null) {
       for (const { pending, result, announced } of group.members) {
         pending.tried.push({ attempt: group.attempt, result, announced });

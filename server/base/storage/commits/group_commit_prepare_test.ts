@@ -13,7 +13,7 @@ import { QUEUE_BOUNDS } from "./job_queue.ts";
 const headIn = (transaction: Transaction, box: string) =>
   transaction.record<TestMailbox>(mailboxKey(box))?.head ?? 0;
 
-/** Adds the head of one box to that of another. */
+/** Adds the head of one box to another's. */
 const addTo = (to: string, from: string) => (transaction: Transaction) => {
   const head = headIn(transaction, to) + headIn(transaction, from);
   transaction.putRecord<TestMailbox>(mailboxKey(to), { head });

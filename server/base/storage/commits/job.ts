@@ -14,20 +14,20 @@ export interface Job<T, P = void> {
    */
   plan(transaction: Transaction, prepared: P): T;
   /**
-   * Reads what plan() needs besides records, before it and again where that is outdated: where a
-   * record that was read through `reads` has changed since, or plan() throws Outdated.
+   * Reads what plan() needs in addition to records; runs before it, and again where that is outdated: a
+   * record read through `reads` has changed since, or plan() throws Outdated.
    */
   prepare?(reads: Reads): Promise<P>;
   /** Records that plan() will ask for: those that memory lacks are read together, before it asks. */
   readonly records?: readonly RecordKey<unknown>[];
   /**
    * About how many bytes of memory the job and its request hold while it waits; JOB_BYTES unless given.
-   * Of a job that prepares something it may depend on that.
+   * It may depend on what the job prepared.
    */
   readonly sizeBytes?: number | ((prepared: P) => number);
   /**
-   * True for what is committed even while the clock cannot be relied on: outcomes of what has left
-   * already, and stamps without which nothing could be read. Other jobs are refused instead of planned.
+   * True for jobs that are committed even while the clock cannot be relied on: outcomes of what has left
+   * already, and stamps that reading depends on. Other jobs are refused instead of planned.
    */
   readonly whateverTheClock?: boolean;
   /**
@@ -80,7 +80,7 @@ export interface Transaction extends Attempt {
   delete(key: Deno.KvKey): void;
   /** Adds to a KvU64 counter that never expires. */
   sum(key: Deno.KvKey, amount: bigint): void;
-  /** Has who listens to a topic (`GroupCommit.listen`) told of something, once the commit is made. */
+  /** Tells a topic's listener (`GroupCommit.listen`) something once the commit is made. */
   announce(topic: string, what: unknown): void;
   /** The smallest message id above `above` that this process may give. */
   allocateId(above: number): number;

@@ -37,8 +37,8 @@ export interface Pending {
   /** Set once the job failed: it then travels only with jobs that failed for the same cause. */
   apart: string | null;
   /**
-   * Those of its records that were read from the store for this decision: a refusal that rests on no
-   * others is final. Null where memory is always right.
+   * Its records that were read from the store for this decision: a refusal that rests on these alone is
+   * final. Null where memory is always right.
    */
   readonly verified: Set<string> | null;
   /** Attempts that failed with an unknown outcome. */
@@ -53,7 +53,7 @@ export interface Pending {
 }
 
 export interface QueueBounds {
-  /** Jobs admitted at one time. */
+  /** Jobs that may be admitted at the same time. */
   jobs: number;
   /** Bytes of all admitted jobs, as the jobs state them. */
   bytes: number;

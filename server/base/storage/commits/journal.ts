@@ -6,8 +6,8 @@
  * of the journal go (docs/adr/0042).
  *
  * What keeps it correct:
- * - A row of the journal holds whole records, not changes. Of two rows that hold one record the later
- *   number holds the later record, since an uncommitted group locks its records. Replaying is thus
+ * - A row of the journal holds whole records, not changes. Where two rows hold the same record, the
+ *   higher number holds the later one, since an uncommitted group locks its records. So replaying is
  *   harmless, however often it is done.
  * - A record whose own row is behind stays in memory, so that nobody reads that row.
  * - A start replays before anything else reads the store; a shared one too.
@@ -52,7 +52,7 @@ export const JOURNAL_BOUNDS: JournalBounds = {
 const LONG = 2;
 /** While it is this many times as long, no group is formed. */
 const FULL = 3;
-/** So many commits may be unclear at one time: then the store is silent. */
+/** With this many unclear commits the store counts as silent. */
 const UNCLEAR = 4;
 /** How often a failed step is tried again. */
 const RETRY_MS = 250;
@@ -65,7 +65,7 @@ export interface JournalOptions {
   bounds?: JournalBounds;
   /** By the clock unless given: nothing that a former process may still have under way meets it. */
   firstNumber?: number;
-  /** Told of each failure of the store. */
+  /** Called with each failure of the store. */
   onFailure?: (error: unknown) => void;
 }
 
@@ -105,8 +105,8 @@ export class Journal {
   }
 
   /**
-   * Whether commits must wait: until records have been written to their rows, or until the store tells
-   * what became of earlier commits.
+   * Whether commits must wait: until records have been written to their rows, or until the store
+   * says whether earlier commits were stored.
    */
   get isFull(): boolean {
     return !this.#closed && (this.#settling.size >= UNCLEAR || this.#isOver(FULL));
@@ -135,7 +135,7 @@ export class Journal {
     return this.#next++;
   }
 
-  /** The row of a commit, and what it requires. Without records it tells of the commit alone. */
+  /** The row of a commit, and what it requires. Without records it only proves the commit. */
   rowOf(
     number: number,
     attempt: string,
@@ -209,7 +209,7 @@ export class Journal {
       this.#onFailure(error);
       await pause(RETRY_MS);
     }).finally(async () => {
-      // A commit that has not ended keeps its row, and those of later ones; unclear ones take a while.
+      // A commit that has not ended keeps its row and all later rows; unclear ones take a while.
       if (this.isFull) await pause(RETRY_MS);
       this.#saving = null;
       this.#wake();

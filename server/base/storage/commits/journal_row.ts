@@ -6,7 +6,7 @@ import { defineRow } from "../rows/row_key.ts";
 /** ["journal", number] */
 export interface JournalRow {
   v: 1;
-  /** Of the commit that wrote the row; none in a row that only uses a number up. */
+  /** The attempt that wrote the row; null in a row that only uses a number up. */
   attempt: string | null;
   records: readonly JournalRecord[];
 }

@@ -261,8 +261,8 @@ export class PlanGroup {
   }
 
   /**
-   * Drops from memory every record of a commit that failed or whose outcome is unknown. Of deferred
-   * ones it is known that the commit was not stored: memory has them as they are.
+   * Drops from memory every record of a commit that failed or whose outcome is unknown. With deferred
+   * records the commit is known not to be stored: memory has them right.
    */
   fail(): void {
     this.records.revision++; // it may have been stored

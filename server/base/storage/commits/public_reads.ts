@@ -1,5 +1,5 @@
 /**
- * Reads of the store for requests without credentials. Few run at one time, so that many such
+ * Reads of the store for requests without credentials. Few run at a time, so that many such
  * requests leave the store's thread to signed requests. A result is given again until this process
  * commits something or the result is older than the caller allows.
  */
@@ -37,7 +37,7 @@ export class PublicReads {
   /**
    * Gives what the store held at most so long ago. The result includes everything that this process
    * had committed before the call.
-   * @param name of what is read
+   * @param name names the read
    * @throws as run()
    */
   recent<T>(name: string, maxAgeMs: number, read: () => Promise<T>): Promise<T> {

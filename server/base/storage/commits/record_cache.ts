@@ -42,7 +42,7 @@ export function recordName(key: Deno.KvKey): string {
 export class RecordCache {
   readonly #entries: BoundedMap<string, RecordEntry>;
   readonly #loads = new Map<string, Promise<RecordEntry>>();
-  /** Names of those that nobody but read() waits for: a record that is absent is not kept then. */
+  /** Names that only read() waits for: an absent record is not kept then. */
   readonly #lookUps = new Set<string>();
   /** Records that were put into memory so far. */
   reads = 0;

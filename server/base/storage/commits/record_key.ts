@@ -40,12 +40,12 @@ export function defineRecord<T, Parts extends KeyPart[] = []>(
   return keyOf(prefix, arity);
 }
 
-/** Whether a key is that of a declared record. */
+/** Whether a key belongs to a declared record. */
 export function isRecordKey(key: Deno.KvKey): boolean {
   return shapeOf(key) !== undefined;
 }
 
-/** Whether a key is that of a record which an exclusive store may write later. */
+/** Whether a key belongs to a record that an exclusive store may write later. */
 export function isDeferredKey(key: Deno.KvKey): boolean {
   return shapeOf(key)?.deferred ?? false;
 }

@@ -11,7 +11,7 @@ const ROWS_A_READ = 100;
 
 /**
  * Writes to their rows what a journal holds, and ends it: before anything else reads the store.
- * Processes of a shared store may do so at one time.
+ * Several processes of a shared store may do so at the same time.
  * @returns how many rows the journal had
  */
 export async function replayJournal(store: Store): Promise<number> {

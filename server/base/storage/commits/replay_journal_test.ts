@@ -32,7 +32,7 @@ const tab = (name: string, operation: number, text = ""): JournalRecord => [
   { done: [operation], text } satisfies Tab,
 ];
 
-/** A hundred and twenty rows, in which few records change again and again, and some once. */
+/** A hundred and twenty rows: a few records change again and again, some once. */
 const LONG: readonly (readonly JournalRecord[])[] = Array.from({ length: 120 }, (_, i) => [
   tab(`often${i % 7}`, i),
   tab("always", i),
@@ -163,7 +163,7 @@ Deno.test("several processes replay at one time, on stores that answer as they l
     const processes = Array.from({ length: 3 }, async (_, i) => {
       const own = createFakeKv({ kv, maxChecks: 100, seed: 10 * seed + i, faults, delayMs: 2 });
       await replayJournal(storeOn(own, capacity));
-      await assertLongReplayed(kv); // whoever has done it: this process may read now
+      await assertLongReplayed(kv); // whichever process did it: this one may read now
     });
     await Promise.all(processes);
   }

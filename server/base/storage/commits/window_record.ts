@@ -27,7 +27,7 @@ export function defineWindow<_Who extends [Counted]>(name: string, _told: Told):
 
 /**
  * Counts one more event, in the plan of a job.
- * @param refuse as that of admitOrRefuse()
+ * @param refuse as for admitOrRefuse()
  * @throws what `refuse` makes
  */
 export function stageWindow(

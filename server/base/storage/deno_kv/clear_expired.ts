@@ -35,7 +35,7 @@ const SMALL_BATCH_ROWS = 1_000;
 const ROOM_FOR_LARGE_BATCHES_BYTES = 512 * 2 ** 20;
 const LOCK_WAIT_MS = 2_000;
 
-/** The rule by which Deno KV itself deletes. */
+/** Deno KV's own rule for deleting. */
 const EXPIRED = "expiration_ms >= 0 AND expiration_ms <= ?";
 const DELETE_BATCH =
   `DELETE FROM kv WHERE k IN (SELECT k FROM kv WHERE ${EXPIRED} ORDER BY expiration_ms LIMIT ?)`;

@@ -10,9 +10,9 @@ const MOST_ROWS = 1_000;
  * callers are. A KV server that is out of reach is not among it: its client asks again for ever.
  */
 const FAILURES = [
-  // Of SQLite.
+  // From SQLite.
   /^(?:database |disk I\/O error|unable to open database|attempt to write a readonly|file is not a database)/i,
-  // Of the client of a KV server. It took what was asked amiss where it answers 400 or 413.
+  // From the client of a KV server. With 400 or 413 the server faults the request, not itself.
   /^KV Connect failed (?!to call .*\(status=4(?:00|13) )/,
   /\(status=400 .*(?:Invalid database id|database is read only)/,
   /^Failed to (?:fetch|parse) metadata|^Metadata response body invalid/,

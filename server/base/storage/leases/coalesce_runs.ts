@@ -1,7 +1,7 @@
 /**
  * Lets callers of the same moment share one run of an operation. A caller that comes during a run
  * waits for the next one. Each caller therefore sees at least what was there at its call.
- * @param operation what is run; never twice at one time
+ * @param operation never runs twice at the same time
  */
 export function coalesceRuns<T>(operation: () => Promise<T>): () => Promise<T> {
   let running: Promise<unknown> | null = null;

@@ -16,7 +16,7 @@ export async function isFloorKnown(
 ): Promise<boolean> {
   let known = true;
   for (const { key: [, slot, name] } of await store.list({ prefix: slotOwnerKey.under() })) {
-    // Who takes a free slot reads the floor afterwards.
+    // A process that takes a free slot reads the floor afterwards.
     if (name !== "owner") continue;
     const isKnownOrTaken = await store.transact(async (transaction) => {
       const keys = slotKeys(slot as number);

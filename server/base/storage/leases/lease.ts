@@ -70,7 +70,7 @@ export class Lease<Holder> {
     });
   }
 
-  /** Makes it last its whole length again. @returns false when another has it by now */
+  /** Makes it last its whole length again. @returns false when another process holds it by now */
   renew(): Promise<boolean> {
     const { store, rows: { keys, until }, timing } = this;
     return this.#lasting((transaction) =>

@@ -1,5 +1,5 @@
 /**
- * Background work in steps, each of which is one commit. One process works at a time, and the next
+ * Background work in steps of one commit each. One process works at a time, and the next
  * one goes on where it stopped. The store holds what is to be done.
  */
 import type { Leases, WorkLease } from "./leases.ts";

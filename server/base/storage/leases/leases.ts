@@ -22,7 +22,7 @@ interface LeaseRow {
 
 /** A piece of work that this process may do. */
 export interface WorkLease {
-  /** Called between steps. @returns false when another process has it by now */
+  /** Called between steps. @returns false when another process holds it by now */
   keep(): Promise<boolean>;
   /** Gives it back. */
   release(): Promise<void>;

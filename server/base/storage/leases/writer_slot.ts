@@ -113,7 +113,7 @@ export class WriterSlot {
     return (await this.store.get(slotKeys(number)[0])).versionstamp === ownerVersion;
   }
 
-  /** Renews the lease, and says in it what is known now. @returns false when the slot was lost */
+  /** Renews the lease and the floor known in it. @returns false when the slot was lost */
   async renew(): Promise<boolean> {
     const { lease } = this.#held;
     await this.store.floor.learn();
@@ -142,8 +142,8 @@ export class WriterSlot {
     }, timing);
     if (!await lease.take()) return false;
     const owner = await store.get<OwnerRow>(keys[0]);
-    if (owner.value?.holder !== holder) return false; // another has it since
-    await store.floor.learn(); // after the slot is ours: whoever raises it later sees the lease
+    if (owner.value?.holder !== holder) return false; // another process took it since
+    await store.floor.learn(); // after the slot is ours: a process that raises it later sees the lease
     this.#held = { number, ownerVersion: owner.versionstamp!, lease };
     return true;
   }

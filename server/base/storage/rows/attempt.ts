@@ -12,7 +12,7 @@ const ATTEMPT_LIFE_MS = 3_600_000;
 export interface Attempt {
   /** Random, and no other attempt's. */
   readonly attempt: string;
-  /** Unix ms by which it was decided. */
+  /** The unix ms that it was decided by. */
   readonly nowMs: number;
 }
 

@@ -17,13 +17,13 @@ export interface Backend {
   list<T>(selector: Deno.KvListSelector, limit: number, reverse: boolean): Promise<Row<T>[]>;
   /**
    * Stores all writes if every check holds, and else none.
-   * @returns the versionstamp of what was written, or null where a check did not hold
+   * @returns the versionstamp written, or null where a check did not hold
    * @throws StoreFailed when the store does not say; what was to be stored may be stored then
    */
   commit(checks: readonly RowCheck[], writes: readonly Write[]): Promise<string | null>;
   /**
-   * The rows of at most READ_KEYS keys, and all of them again after any has changed, whoever changed it.
-   * A shared file tells of nobody else's changes.
+   * The rows of at most READ_KEYS keys, and all of them again after any has changed, by any process.
+   * A shared file does not report other processes' changes.
    */
   watch(keys: readonly Deno.KvKey[]): ReadableStream<MaybeRow<unknown>[]>;
 }

@@ -47,11 +47,11 @@ interface Call {
 }
 
 export interface CallDeadlineOptions {
-  /** The second by which deadlines are counted; as usual unless given. */
+  /** The ticker that counts the seconds of deadlines; the usual one unless given. */
   startTicker?: StartTicker;
-  /** Told that the store has fallen silent, and that it answers again. */
+  /** Called when the store has fallen silent, and when it answers again. */
   onSilence?: (isSilent: boolean) => void;
-  /** Told of each call that the store failed, and whether it was a read. */
+  /** Called with each call that the store failed, and whether it was a read. */
   onFailure?: (failure: unknown, isRead: boolean) => void;
 }
 
@@ -76,7 +76,7 @@ export class CallDeadline {
   #refusing = false;
   /** The tick of the last call that went through meanwhile. */
   #askedAt = 0;
-  /** Those that have no answer, whether or not a caller still waits for it. */
+  /** Calls without an answer, whether or not a caller still waits for it. */
   #probes = 0;
   #stopTicker: (() => void) | undefined;
 

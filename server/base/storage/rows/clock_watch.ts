@@ -140,8 +140,8 @@ export class ClockWatch {
   }
 
   /**
-   * Tells of a later time by which things were decided before: at a start the newest of the store.
-   * @param laterMs unix ms; no further ahead than a leap, it is nothing to tell of
+   * Reports a later time that things were decided by before: at a start the newest in the store.
+   * @param laterMs unix ms; ignored where it is no further ahead than a leap
    */
   wasAt(laterMs: number): void {
     const { check, timing: { leapMs } } = this.#options;
@@ -149,8 +149,8 @@ export class ClockWatch {
   }
 
   /**
-   * The time by which everything is decided, in unix ms: the wall clock's; while it cannot be relied
-   * on, the time before its leap, gone on by the monotonic clock. What is read then is as it was.
+   * The time that everything is decided by, in unix ms: the wall clock's; while it cannot be relied on,
+   * the time before its leap, advanced by the monotonic clock. Reads then show things as they were.
    */
   get nowMs(): number {
     this.observe();

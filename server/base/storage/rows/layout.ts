@@ -52,7 +52,7 @@ export async function openLayout(
     const found = value?.version ?? 0;
     if (found > LAYOUT_VERSION) throw new NewerLayout(found);
     if (found >= version) return;
-    // Another process may have written it first, or the answer says so of our own.
+    // A failed check may mean that another process wrote it first, or that our own write was repeated.
     const written: Write = { kind: "set", key: LAYOUT_KEY, value: { version } };
     await backend.commit([{ key: LAYOUT_KEY, versionstamp }], [written]);
   }

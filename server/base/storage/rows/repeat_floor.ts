@@ -1,5 +1,5 @@
 /**
- * The floor of a store: the highest second of which rows that tell a repetition may have been deleted.
+ * The floor of a store: the highest second whose rows, which tell repetitions, may have been deleted.
  * What was signed at or below it, and has no row, may have been accepted before. The store's own expiry
  * does not delete such rows, since it follows a clock that may leap: a sweep raises the floor, waits
  * until no commit rests on a lower one, and deletes then.
@@ -50,7 +50,7 @@ export class RepeatFloor {
 
   /**
    * A commit that was planned just now is under way.
-   * @returns to be called when it is known to have ended
+   * @returns call it once the commit is known to have ended
    */
   enter(): () => void {
     const version = this.#version;

@@ -1,7 +1,7 @@
 /**
  * The contract of the store, as everything outside this folder sees it. Inside are: tries while another
  * process has the file locked, a deadline of every call, how many keys and rows one read takes, and the
- * proof of commits of which the store does not say whether it has them.
+ * proof of commits where the store does not say whether it has them.
  */
 import { RelayError } from "../../errors.ts";
 import { attemptKey, attemptRow } from "./attempt.ts";
@@ -47,7 +47,7 @@ export interface Rows {
   ): AsyncGenerator<Row<T>[]>;
   /**
    * Reads, decides and stores as one: what the plan has read through its transaction is what the commit
-   * checks, and where another was faster it is planned again on what is there now.
+   * checks, and where another commit was faster it is planned again on the new rows.
    * @param plan may run several times, and stores through its transaction alone
    * @returns what the plan returned that was stored, or that stores nothing
    * @throws what a plan throws; RelayError `unavailable` when others are faster time and again
@@ -61,7 +61,7 @@ const BATCH_SIZE = 200;
 const QUICK_MS = CALL_DEADLINE_MS / 4;
 const ATTEMPTS = 40;
 const LONGEST_PAUSE_MS = 128;
-/** Of what may be stored twice, where the store does not say whether it was. */
+/** Tries to write what may be stored twice, where the store does not say whether it was. */
 const TRIES = 3;
 
 export interface RowsOptions extends CallDeadlineOptions {

@@ -14,7 +14,7 @@ export interface Store extends Rows, Pick<Backend, "commit" | "watch"> {
    */
   readonly exclusive: boolean;
   readonly capacity: StoreCapacity;
-  /** Unix ms by which everything is decided: wall time, but for a leap forward that is not settled. */
+  /** The unix ms that everything is decided by: wall time, except during an unsettled leap forward. */
   readonly now: Clock;
   /** Monotonic ms since some time of this process. */
   readonly elapsed: Clock;
@@ -30,7 +30,7 @@ export interface Store extends Rows, Pick<Backend, "commit" | "watch"> {
   readonly random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
 }
 
-/** The store over a backend. @param given whose it is, by which second deadlines are counted, and who is told */
+/** The store over a backend. @param given what the store is, the ticker of its deadlines, and callbacks */
 export function createStore(
   given: Omit<Store, keyof Rows | "commit" | "watch" | "floor"> & CallDeadlineOptions & {
     backend: Backend;
@@ -54,7 +54,7 @@ export interface StoreCapacity {
   bytes: number;
   /** Bytes of all keys alone (Deno KV refuses more than 81,920). */
   keyBytes: number;
-  /** Commits of one process that may be under way at one time. */
+  /** Concurrent commits of one process. */
   groupsInFlight: number;
   /** Jobs in one commit, where fewer are wanted than fit: 1 switches grouping off. */
   jobs?: number;
@@ -72,7 +72,7 @@ export const EMBEDDED_CAPACITY: StoreCapacity = {
   groupsInFlight: 2,
 };
 
-/** Over KV Connect a group holds few sends (10 checks), so that many go at one time. */
+/** Over KV Connect a group holds few sends (10 checks), so many groups go at the same time. */
 export const KV_CONNECT_CAPACITY: StoreCapacity = {
   checks: 10,
   mutations: 900,

@@ -1,6 +1,6 @@
 /**
- * What a store knows of time: the newest at which it was used, by which a wrong clock is found at a
- * start, and for how long relays have run on it.
+ * What a store knows of time: the newest at which it was used, which gives a wrong clock away at a start,
+ * and how long relays have run on it.
  */
 import { DAY_MS, MINUTE_MS } from "../../time/time_units.ts";
 import type { ClockWatch } from "./clock_watch.ts";
@@ -89,7 +89,7 @@ export class StoreTime {
     this.#writeAfterMs = WRITE_EVERY_MS;
   }
 
-  /** Writes both: nothing of what was lived is lost. */
+  /** Writes both, so that no lived time is lost. */
   async close(): Promise<void> {
     await this.#refreshing?.catch(() => {});
     await this.#write();

@@ -4,7 +4,7 @@ import { removeInvisible } from "../../reading/mime/invisible_characters.ts";
 /** Most texts: nothing is to be done to them. */
 const PLAIN = /^[\x20-\x7e\n]*$/;
 const MARKS = /[&<>"]/;
-/** Controls but for tabs and line ends, and code points that are no characters. */
+/** Controls except tabs and line ends, and code points that are no characters. */
 // deno-lint-ignore no-control-regex
 const CONTROLS = /[\0-\x08\x0b\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]/g;
 /** Blanks at which no line breaks: so many in a row would move what follows out of sight. */

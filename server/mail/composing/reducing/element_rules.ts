@@ -55,7 +55,7 @@ export function fontFactor(name: string): number {
   return Object.hasOwn(FONT_FACTORS, name) ? FONT_FACTORS[name]! : 1;
 }
 
-/** Pixels by which browsers indent what stands in an element. */
+/** Pixels that browsers indent an element's content by. */
 export function indentOf(name: string): number {
   return /^(?:ul|ol|dd|blockquote)$/.test(name) ? 40 : 0;
 }

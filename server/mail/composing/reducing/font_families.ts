@@ -1,4 +1,4 @@
-/** Fonts by which a text reads alike wherever it is shown. Pure. */
+/** Fonts that make a text read the same wherever it is shown. Pure. */
 
 /** Others have pictures for letters, or none. */
 const FAMILIES: ReadonlySet<string> = new Set([

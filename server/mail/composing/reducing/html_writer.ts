@@ -13,7 +13,7 @@ export interface WrittenElement {
   name: string;
   look: ReducedLook;
   isOpen: boolean;
-  /** Of a table. */
+  /** Set for a table. */
   spans: TableSpans | null;
   /** Whether a table has parts already. */
   hasParts: boolean;
@@ -30,7 +30,7 @@ export interface HtmlWriter {
   /** The innermost element. */
   look(): ReducedLook;
   has(name: string): boolean;
-  /** Of the table that a cell stands in. */
+  /** Spans of the table that a cell stands in. */
   spans(): TableSpans;
   /** @param written its attributes, escaped, each with a space before it */
   open(name: string, written: string, look: ReducedLook): WrittenElement;
@@ -51,7 +51,7 @@ const BOUNDARIES: ReadonlySet<string> = new Set([...CELLS, "caption", "table"]);
 export function htmlWriter(removed: RemovedNames): HtmlWriter {
   const written: string[] = [];
   const open: WrittenElement[] = [];
-  /** Of each name, where its elements stand in `open`. */
+  /** For each name, where its elements stand in `open`. */
   const places = new Map<string, number[]>();
   /** Text that no element has followed yet: what is invisible is told by what stands beside it. */
   let text: string[] = [];
@@ -142,7 +142,7 @@ export function htmlWriter(removed: RemovedNames): HtmlWriter {
     return true;
   }
 
-  /** Has a text stand in a cell that would stand between cells. */
+  /** Puts text that would stand between cells into a cell. */
   function openCell(): void {
     if (!isInTableContext()) return;
     makeRoomInTable("td");
@@ -150,7 +150,7 @@ export function htmlWriter(removed: RemovedNames): HtmlWriter {
     openPlain("td");
   }
 
-  /** Has what stands in a block be written from the right, where its lines would come from there. */
+  /** Writes a block's content from the right where its lines would come from there. */
   function openRun(): void {
     const around = lookOfTop();
     const isInBlock = BLOCKS.has(top()?.name ?? "p");

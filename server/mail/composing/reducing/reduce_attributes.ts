@@ -14,10 +14,10 @@ export interface ReducedLook {
   /** Pixels that all around it indent it by. */
   indentPx: number;
   isInTable: boolean;
-  /** Of lines, as it is written. */
+  /** Direction of lines, as it is written. */
   direction: Direction;
   /**
-   * Of lines, as it was asked for. Lines from the right that are too long end left of where anybody can
+   * Direction of lines, as it was asked for. Lines from the right that are too long end left of where anybody can
    * scroll. Cells grow with theirs; elsewhere blocks have lines from the left, and what stands in these is
    * written from the right (html_writer.ts).
    */
@@ -43,7 +43,7 @@ export interface ReducedAttributes {
 
 /** What an attribute may say, and which element may have it. */
 export interface AttributeRequest {
-  /** Of the element that is written. */
+  /** Name of the element being written. */
   name: string;
   attrs: readonly Token.Attribute[];
   around: ReducedLook;

@@ -135,7 +135,7 @@ function watcherOf(
     if (writer.makeRoom("br")) writer.single("br", "");
   }
 
-  /** Spans are given as far as they lie over no other cell: that is known once its row is open. */
+  /** Spans are cut to what lies over no other cell, which is known once the row is open. */
   function cell(name: string, tag: WatchedTag) {
     if (!writer.makeRoom(name)) return null;
     const asked = (which: string) => {

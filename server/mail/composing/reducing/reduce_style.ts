@@ -12,7 +12,7 @@ import { hexOf } from "./shown_colors.ts";
 /** Where the element stands: what its values depend on. */
 export interface StyleContext {
   name: string;
-  /** Font of what it stands in, in pixels. */
+  /** Font size of its parent, in pixels. */
   parentFontPx: number;
   /** Its own font where nothing is declared. */
   fontPx: number;
@@ -23,7 +23,7 @@ export interface StyleContext {
 }
 
 export interface ReducedStyle {
-  /** But for colours, which depend on those around. */
+  /** Without colours, which depend on the colours around. */
   declarations: Map<string, string>;
   color: Color | "inherit" | undefined;
   background: Color | undefined;
@@ -194,8 +194,8 @@ function lineHeight(value: string, fontPx: number): string | undefined {
 }
 
 /**
- * Words that are wider than their box stand over what is beside it. That is so in tables alone, whose
- * cells grow with their words but for a `max-width`.
+ * Words wider than their box lie over what is beside it. Only tables have boxes side by side, and their
+ * cells grow with their words unless there is a `max-width`.
  */
 function widthOf(
   property: "width" | "max-width",

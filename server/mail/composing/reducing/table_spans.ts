@@ -3,7 +3,7 @@
 export interface TableSpans {
   section(): void;
   row(): void;
-  /** Places the next cell. @returns how much of what it asked for it may have */
+  /** Places the next cell. @returns how much of the asked-for span it may have */
   cell(columns: number, rows: number): { columns: number; rows: number };
 }
 
@@ -12,7 +12,7 @@ const MOST_COLUMNS = 100;
 const MOST_ROWS = 1_000;
 
 export function tableSpans(): TableSpans {
-  /** Of each column, the first row that no cell from above reaches into. */
+  /** For each column the first row that no cell from above reaches into. */
   let freeFrom: number[] = [];
   let row = 0;
   let column = 0;

@@ -14,7 +14,7 @@ const OBJECT_FORM = '{"name": "Ann Example", "address": "ann@example.org"}';
 
 /**
  * A field that names one address or several: a bare addr-spec, {name?, address}, or an array of these.
- * Addresses stay as given, but for domains of other alphabets, which become A-labels (RFC 5890).
+ * Addresses stay as given, except domains in other alphabets, which become A-labels (RFC 5890).
  * @param given undefined for none
  * @param most entries that the field may hold
  * @throws RelayError `invalid_email` for what is no address, `invalid_json` for another form; both

@@ -1,4 +1,4 @@
-/** Attachments of what is to be sent (docs/mail.md, "A message"). Pure. */
+/** Attachments of a message to send (docs/mail.md, "A message"). Pure. */
 import { Buffer } from "node:buffer";
 import type { JsonObject, JsonValue } from "../../../../toolkit/json_value.ts";
 import { invalidJson } from "../../../base/errors.ts";

@@ -1,4 +1,4 @@
-/** The text and the HTML of what is to be sent (docs/mail.md, "A message"). Pure. */
+/** The text and the HTML of a message to send (docs/mail.md, "A message"). Pure. */
 import { Buffer } from "node:buffer";
 import type { JsonObject, JsonValue } from "../../../../toolkit/json_value.ts";
 import { invalidJson, RelayError } from "../../../base/errors.ts";

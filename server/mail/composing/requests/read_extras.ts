@@ -1,4 +1,4 @@
-/** What a request may say of a message besides its words: subject, own headers, labels, time. Pure. */
+/** What a request may say of a message beyond its text: subject, own headers, labels, time. Pure. */
 import type { JsonValue } from "../../../../toolkit/json_value.ts";
 import { invalidJson } from "../../../base/errors.ts";
 import { readTime } from "../../../base/http/fields/read_time.ts";
@@ -12,8 +12,8 @@ const MAX_HEADERS = 20;
 const MAX_LABELS = 20;
 const HEADER_NAME = /^X-[A-Za-z0-9-]{1,74}$/;
 /**
- * Ours, and those by which submission providers take orders (recipients, tracking, templates): behind
- * such a provider an order would pass every rule about recipients.
+ * Ours, and the headers that submission providers take orders from (recipients, tracking, templates):
+ * behind such a provider an order would get round every rule about recipients.
  */
 const RESERVED_PREFIXES = [
   "x-relay-",

@@ -22,7 +22,7 @@ export type SendBodyKind = keyof SendBodies;
 
 export interface ReadRequest<K extends SendBodyKind> {
   request: SendBodies[K];
-  /** Of the body, where it was asked for. */
+  /** The body's fingerprint, where it was asked for. */
   fingerprint: string | null;
 }
 

@@ -165,8 +165,8 @@ export class KeyedAnswers implements RepetitionKind {
   };
 
   /**
-   * Answers of former versions, which named their end by the wall clock: those that are over, and those of
-   * a clock that was far ahead, once none of that version can stand any more.
+   * Answers of former versions, which named their end by the wall clock: the ones that are over, and ones
+   * from a clock far ahead, once none of that version can stand any more.
    */
   async former(limit: number): Promise<EndedUse[]> {
     const { store } = this.services;
@@ -215,7 +215,7 @@ export function keyFor(
   return useKey(org.id, hashScope(key.id, method, path, bare));
 }
 
-/** Has an answer end when it was to end, and counts by then what is left of it. */
+/** Schedules the end of an answer, and notes what is to be counted out then. */
 export function putAnswerEnd(transaction: Transaction, orgId: string, answer: StoredAnswer): void {
   const { scope, dueMs, livedMs, rowBytes, blob } = answer;
   const held: HeldAnswer = { rowBytes, blob };

@@ -1,6 +1,6 @@
 /**
- * What is left of an answer under an Idempotency-Key once the message or draft that it tells of is
- * deleted: ids and times. The key stays used, so that a request which is repeated sends nothing again.
+ * What is left of an answer under an Idempotency-Key once the message or draft that it shows is
+ * deleted: ids and times. The key stays used, so that a repeated request sends nothing again.
  */
 import type { Blobs } from "../../../base/blobs/blobs.ts";
 import { countOut } from "../../../base/blobs/stored_bytes.ts";
@@ -63,8 +63,8 @@ function withdraw(
 }
 
 /**
- * Whether nobody may be answered it any more: what stands under the key may then be another's, or the
- * sweep about to end it. Other processes may be ahead of this one by both clocks.
+ * Whether it must not be answered any more: the key may hold another answer by then, or the sweep may be
+ * about to end it. Other processes may be ahead of this one by both clocks.
  */
 function mayBeOver({ dueMs, livedMs }: StoredAnswer, transaction: Transaction): boolean {
   const atMs = dueMs - EXPIRY_MARGIN_MS - ANSWER_KEPT_MS;

@@ -1,4 +1,4 @@
-/** What an inbox holds besides its own records, for those who erase it. */
+/** What an inbox holds besides its own records, for its erasure. */
 import { defineRow } from "../../../base/storage/rows/row_key.ts";
 
 /** Rows that are kept by org and inbox: all keys of a table that begin with both. */

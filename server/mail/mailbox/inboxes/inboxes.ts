@@ -262,7 +262,7 @@ export class Inboxes {
   }
 }
 
-/** Has the sweep of retention_days know the inbox, or forget it. */
+/** Makes the inbox known to the sweep of retention_days, or forgotten by it. */
 function stageRetention(transaction: Transaction, { orgId, id, retentionDays }: InboxRecord): void {
   const key = retentionKey(orgId, id);
   if (retentionDays === null) transaction.delete(key);

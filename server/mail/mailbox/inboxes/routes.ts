@@ -62,7 +62,7 @@ const optionalLists = (nullable: boolean) =>
     ]),
   );
 
-/** As cleanLocalPart() has it: dots stand between other characters only. */
+/** As cleanLocalPart() returns it: dots stand between other characters only. */
 const LOCAL_PART = /^[A-Za-z0-9](?:(?:\.?[_-])*\.?[A-Za-z0-9])*$/;
 
 const InboxRequest = z.object({

@@ -8,7 +8,7 @@ const SAFE = {
   "X-Content-Type-Options": "nosniff",
 };
 
-/** Of a message as it came. */
+/** For a message as it came. */
 export const RAW_HEADERS: Readonly<Record<string, string>> = {
   ...SAFE,
   "Content-Type": "message/rfc822",

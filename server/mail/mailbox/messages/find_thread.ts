@@ -1,4 +1,4 @@
-/** Which thread a message belongs to: that of what it answers (docs/mail.md, "Threads"). */
+/** The thread that a message belongs to: the one it answers (docs/mail.md, "Threads"). */
 import type { Rows } from "../../../base/storage/rows/rows.ts";
 import { READ_KEYS } from "../../../base/storage/rows/backend.ts";
 import { rfcIdKey, threadKey, type ThreadRow } from "../../records/thread_record.ts";

@@ -1,4 +1,4 @@
-/** Routes of messages, but for sending and answering (docs/mail.md). */
+/** Routes of messages, except sending and answering (docs/mail.md). */
 import { z } from "@hono/zod-openapi";
 import { answerWhole } from "../../../base/http/answers/large_answer.ts";
 import { noContent } from "../../../base/http/answers/no_content.ts";

@@ -1,5 +1,5 @@
 /**
- * Memory for the large answers of the mail area until they are taken: apart from that of messaging, so
+ * Memory for the large answers of the mail area until they are taken: apart from messaging's, so
  * that neither can take the other's, and for each org a share.
  */
 import { unavailable } from "../../../base/errors.ts";
@@ -9,7 +9,7 @@ import { LARGE_ANSWER_BYTES } from "../../../base/http/answers/large_answer.ts";
 import type { Context } from "hono";
 
 const MIB = 1024 * 1024;
-/** Of all answers of the mail area. */
+/** Bytes of all answers of the mail area. */
 export const MAIL_ANSWERS: AnswerBounds = {
   totalBytes: 96 * MIB,
   anybodyBytes: 16 * MIB,

@@ -38,7 +38,7 @@ const MESSAGES_A_STEP = 20;
 export class Retention {
   readonly #steps: LeasedSteps<Due>;
   #lookedMs = -Infinity;
-  /** Inboxes in which nothing can be deleted, as this run has found. */
+  /** Inboxes that this run could not delete from. */
   readonly #refused = new Set<string>();
 
   constructor(private readonly options: RetentionOptions) {

@@ -29,7 +29,7 @@ export interface ThreadMessagesPage<Entry> {
   next: string | null;
 }
 
-/** Heads that are read at one time, some 128 KiB each. */
+/** Heads read at a time, some 128 KiB each. */
 const HEADS_AT_ONCE = 10;
 
 export async function readThreadMessages<Entry>(

@@ -31,9 +31,9 @@ const ROW = {
   updated_at: time("When it was changed."),
 };
 
-/** As lists have it. */
+/** As lists show it. */
 export const DraftRow = z.object(ROW).openapi("MailDraftRow");
-/** What a key without inbox:read is answered, but of what it has written alone. */
+/** The answer to a key without inbox:read, except about what it has written alone. */
 export const DraftMarks = z.object({
   id: ROW.id,
   inbox_id: ROW.inbox_id,

@@ -133,7 +133,7 @@ const ROW = {
   created_at: time("Arrival or acceptance."),
 };
 
-/** As lists have it. */
+/** As lists show it. */
 export const MessageRow = z.object(ROW).openapi("MailMessageRow");
 
 export const Message = z.object({

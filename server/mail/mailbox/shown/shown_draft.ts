@@ -4,7 +4,7 @@ import { maySee } from "../../access/access.ts";
 import { type DraftRow, type DraftTexts, writerOf } from "../../records/draft_record.ts";
 import type { MailKey } from "../../records/key_record.ts";
 
-/** As lists have it: without its texts. */
+/** As lists show it: without its texts. */
 export function shownDraft(row: DraftRow) {
   return {
     id: row.id,

@@ -15,8 +15,8 @@ const DAMAGED = "damaged";
 export const DELETED = "deleted";
 
 /**
- * As lists have it: without its texts.
- * @param now of SendsInFlight.of(), from which the row is too
+ * As lists show it: without its texts.
+ * @param now from SendsInFlight.of(), like the row
  */
 export function shownMessage(row: MessageRow, now: InFlight) {
   const isInbound = row.direction === "inbound";
@@ -121,7 +121,7 @@ export function deletedMessage(row: MessageRow, nowMs: number) {
 }
 
 /**
- * As a page of a thread has it.
+ * As a page of a thread shows it.
  * @param head null where its bytes are damaged
  */
 export function threadMessage(row: MessageRow, head: ShownHead | null, now: InFlight) {

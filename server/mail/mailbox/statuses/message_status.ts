@@ -1,4 +1,4 @@
-/** The status of a message, by those of its recipients (docs/mail.md). Pure. */
+/** The status of a message, from its recipients' statuses (docs/mail.md). Pure. */
 import type { MessageRow, Recipient, RecipientStatus } from "../../records/message_record.ts";
 import { nextStatus } from "./recipient_status.ts";
 

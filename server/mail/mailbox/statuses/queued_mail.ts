@@ -106,7 +106,7 @@ function itemsOf(row: Queued, { store, domain }: QueuingRelay): NewOutgoing<Mail
   });
 }
 
-/** Who shares the attempts by a destination; former versions named the org alone. */
+/** The parties that a destination names; former versions named the org alone. */
 export function partiesOf(destination: string): Parties {
   const at = destination.indexOf("/");
   if (at < 0) return { org: destination };

@@ -7,7 +7,7 @@ import type { MessageRow } from "../../records/message_record.ts";
 import { mailRowId } from "./queued_mail.ts";
 import { isFinal } from "./recipient_status.ts";
 
-/** What the status of messages rests on besides their rows. */
+/** What the status of messages depends on in addition to their rows. */
 export interface InFlight {
   nowMs: number;
   /** Ids of the outgoing queue's rows that a process holds. */

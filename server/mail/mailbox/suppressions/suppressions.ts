@@ -72,7 +72,7 @@ export type Suppression = SuppressionRecord & { address: string };
 export class Suppressions {
   constructor(private readonly services: SuppressionServices) {}
 
-  /** Those of the addresses that are suppressed, in their order. */
+  /** The suppressed ones of the addresses, in their order. */
   async among(orgId: string, addresses: readonly string[]): Promise<string[]> {
     const { records } = this.services;
     const found = await Promise.all(

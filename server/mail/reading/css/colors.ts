@@ -173,7 +173,7 @@ function fromHwb(hue: number, white: number, black: number): number[] {
   );
 }
 
-/** A number that may be negative, or a percentage of what 100% is. */
+/** A number that may be negative, or a percentage of the given whole. */
 function axis(text: string, whole: number): number {
   if (text === "none") return 0;
   return text.endsWith("%") ? Number(text.slice(0, -1)) / 100 * whole : Number(text);

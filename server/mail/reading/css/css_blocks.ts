@@ -13,7 +13,7 @@ export interface Block {
 /** At-rules that cannot hide text. */
 const SKIPPED = /^@(?:-[a-z]+-)?(?:charset|counter-style|font-|keyframes|page|property|viewport)/i;
 
-/** Selectors and declarations of the rules, those of at-rules with whether they hold. */
+/** Selectors and declarations of the rules; inside at-rules also whether they hold. */
 export function* blocksOf(css: string): Generator<Block> {
   // Braces, quotes, and the ends of statements such as @import.
   const marks = /[{};]|\\[^]|"(?:[^"\\\n]|\\[^])*(?:"|$)?|'(?:[^'\\\n]|\\[^])*(?:'|$)?/g;

@@ -90,7 +90,7 @@ const READ_PROPERTIES: ReadonlySet<string> = new Set([
   "z-index",
   "zoom",
 ]);
-/** Other names of what is read: what stands later holds, under whichever name. */
+/** Other names of properties that are read: the later one holds, under whichever name. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ...[
     "animation",
@@ -104,7 +104,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
     "transform",
   ]
     .map((name) => [`-webkit-${name}`, name] as const),
-  // Text of mail runs in lines from the top: the sides of a line are taken to be those of a page.
+  // Text of mail runs in lines from the top: the sides of a line are taken to be the page's.
   ["block-size", "height"],
   ["inline-size", "width"],
   ["max-block-size", "max-height"],
@@ -120,7 +120,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
     [`padding-${logical}`, `padding-${side}`] as const,
   ]),
 ]);
-/** Of these a browser ignores other values, so that a later wrong one does not undo an earlier one. */
+/** Browsers ignore other values of these, so that a later wrong one does not undo an earlier one. */
 const KEYWORDS: Readonly<Record<string, RegExp>> = {
   display:
     /^(?:none|contents|initial|unset|revert|inherit|(?:inline|block|flow|list-item|run-in|flex|grid|table|ruby|math|-webkit-|-ms-)[a-z- ]*)$/,
@@ -254,7 +254,7 @@ export function* splitOutside(
     const char = css.charCodeAt(i);
     if (char === BACKSLASH) i++;
     else if (quote !== 0) {
-      // A line end closes a string that nobody closed (CSS Syntax 3, 4.3.5).
+      // A line end closes an unclosed string (CSS Syntax 3, 4.3.5).
       if (char === quote || char === LINE_END) quote = 0;
     } else if (char === DOUBLE || char === SINGLE) quote = char;
     else if (char === OPEN) depth++;

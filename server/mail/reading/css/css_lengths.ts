@@ -2,7 +2,7 @@
 
 /** How large a window is taken to be, in both directions: only what is far outside matters. */
 const WINDOW_PX = 1_000;
-/** What a font is high where nothing says so. */
+/** Font size where none is given. */
 export const MEDIUM_PX = 16;
 const UNIT_PX: Readonly<Record<string, number>> = {
   "": 1,

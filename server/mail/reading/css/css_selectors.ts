@@ -1,7 +1,7 @@
 /** Whether an element is one that a selector of a style sheet selects. Pure; bounded. */
 import type { StepBudget } from "../../../base/slices/step_budget.ts";
 
-/** An element as selectors see it: what is open around it, and some of what stood before it. */
+/** An element as selectors see it: the elements open around it, and some of those before it. */
 export interface StyledNode {
   name: string;
   attrs: readonly { name: string; value: string }[];
@@ -20,7 +20,7 @@ export interface StyledNode {
 const MAX_KNOWN_SIBLINGS = 32;
 /** Elements that are looked at for one selector and one element. */
 const MAX_LOOKS = 1_000;
-/** Of a value that is compared. */
+/** For an attribute value that is compared. */
 export const CHARACTERS_A_STEP = 8;
 
 export const BY_ELEMENT = 1;
@@ -47,7 +47,7 @@ export interface Selector {
   key: string;
   /** Whether it selects what stands before or behind the content of an element. */
   isGenerated: boolean;
-  /** Whether it selects nothing while nobody points at anything. */
+  /** Whether it selects nothing until somebody points at something. */
   isNever: boolean;
   looksAtSiblings: boolean;
 }
@@ -119,7 +119,7 @@ export function selects(
     for (let index = one.index - 1; index > 0 && looks < MAX_LOOKS; index--) {
       const sibling = before[before.length - 1 - (last - index)];
       if (sibling === undefined) {
-        isUnsure = true; // further away than what is known
+        isUnsure = true; // further away than the siblings known here
         return combinator === "~" || index === one.index - 1;
       }
       if (matchFrom(sibling, at + 1)) return true;

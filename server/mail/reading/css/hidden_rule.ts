@@ -1,5 +1,5 @@
 // Over 300 lines: what hides a text is one list of rules, and reads best in one place.
-/** What of an HTML message nobody sees. Pure rules; the list stands in docs/mail.md. */
+/** Which parts of an HTML message nobody sees. Pure rules; the list stands in docs/mail.md. */
 import {
   BLACK,
   type Color,
@@ -16,9 +16,9 @@ import { type FontSize, MEDIUM_PX, readFontShorthand, readFontSize, toPx } from 
 const MAX_OPACITY = 0.05;
 const LEAST_FONT_PX = 2;
 const FAR_OUTSIDE_PX = 999;
-/** Of letters that are 16 px high less than 2 px are left. */
+/** Leaves less than 2 px of letters that are 16 px high. */
 const MAX_SCALE = 0.12;
-/** Of a picture, or of what cuts off what is larger. */
+/** Size of a picture, or of a box that cuts off its content. */
 const MAX_TINY_PX = 1;
 /** They move what is positioned alone. */
 const OFFSETS = ["left", "top", "right", "bottom", "inset", "inset-block", "inset-inline"];
@@ -89,10 +89,10 @@ export interface LookAttributes {
 /** What an element does to its look, whatever it stands in: worked out once, however often it is reopened. */
 export interface OwnLook {
   effects: Effects;
-  /** The background is that of an attribute, if it has one. */
+  /** The background comes from an attribute, if it has one. */
   background: Color | undefined;
   hasPicture: boolean;
-  /** undefined: that of the parent. */
+  /** undefined: the parent's. */
   color: Color | undefined;
   gone: boolean;
   preformatted: boolean;
@@ -189,13 +189,13 @@ interface Effects {
   /** null: its colour; undefined: as the parent. */
   fill: Color | null | undefined;
   background: Color | undefined;
-  /** Whether a background is declared that may be none: it holds against that of an attribute. */
+  /** Whether a background is declared that may be none: it wins over an attribute's. */
   setsBackground: boolean;
   hasPicture: boolean | undefined;
   /** What is larger than the element is cut off. */
   cuts: boolean;
   isEmpty: boolean;
-  /** Whether it has room beside its content, in which that is seen. */
+  /** Whether it has room beside its content where overflow can be seen. */
   isPadded: boolean;
   /** Whether `display` says that it is shown. */
   isDisplayed: boolean;
@@ -387,7 +387,7 @@ function opacityOfFilter(value: string | undefined): number {
 function colorOf(of: LookAttributes, color: Effects["color"]): Color | undefined {
   if (color === "inherit") return undefined;
   if (color !== undefined) return color;
-  // Browsers give links a colour of their own: they do not take over that of what they stand in.
+  // Browsers give links a colour of their own: they do not inherit their parent's.
   if (of.isLink) return LINK_BLUE;
   return of.color === undefined ? undefined : readAttributeColor(of.color);
 }
@@ -470,7 +470,7 @@ function isScaledAway(value: string | undefined): boolean {
   });
 }
 
-/** `em` counts as that of a common font: what is meant to be far is much farther. */
+/** `em` counts as in a common font: text that is meant to be far away is much farther. */
 function isFarOutside(get: Get): boolean {
   const lengthsOf = (values: string) =>
     values.split(/[\s,]/).map((value) => toPx(value, MEDIUM_PX) ?? 0);

@@ -8,7 +8,7 @@ export type MediaMatch = "yes" | "no" | "unsure";
 const WINDOW_PX = 1_000;
 /** Windows are between these wide. */
 const WIDEST_PX = 4_000;
-/** What is known of features with a word as their value. */
+/** Known features with a word as their value. */
 const WORDS: Readonly<Record<string, Readonly<Record<string, MediaMatch>>>> = {
   "prefers-color-scheme": { light: "yes", dark: "no" },
   "prefers-reduced-motion": { "no-preference": "yes", reduce: "no" },

@@ -34,7 +34,7 @@ const NEVER =
   /^(?:hover|active|focus(?:-visible|-within)?|visited|target|checked|disabled|invalid|selection|placeholder|-webkit-.*|-moz-.*|-ms-.*)$/;
 const SELECTOR_LISTS = /^(?:not|is|where|matches|-webkit-any|-moz-any)$/;
 
-/** @returns null for what is no selector, or none that is known */
+/** @returns null for what is no selector, or an unknown one */
 export function readSelector(given: string): Selector | null {
   const text = given.trim();
   if (text === "" || text.length > MAX_SELECTOR_CHARACTERS) return null;
@@ -91,7 +91,7 @@ interface ReadCompound {
   isNever: boolean;
 }
 
-/** @param depth of lists in which it stands */
+/** @param depth how many lists it stands in */
 function readCompound(reader: Reader, depth: number): ReadCompound | null {
   const start = reader.at;
   const element = take(reader, ELEMENT)?.[0];

@@ -1,6 +1,6 @@
 /** Conditional comments: what they hold is shown by some mail programs. Pure; linear. */
 
-/** Letters and digits, but for the Korean ones that fill a place without being seen. */
+/** Letters and digits, except the Korean fillers, which are invisible. */
 export const LETTERS = /(?![\u115f\u1160\u3164\uffa0])[\p{L}\p{N}]/u;
 
 /** Whether letters or digits stand in what a conditional comment has for its programs. */

@@ -124,7 +124,7 @@ export function* readRules(sheets: readonly StyleSheet[], steps: StepBudget): Sl
   for (const { css: whole, holds: sheetHolds } of sheets) {
     if (whole.length > left) isNotJudged = true;
     const css = withoutComments(whole.slice(0, left)).replaceAll(/<!--|-->/g, "");
-    // Of other style sheets mail programs load those alone that come with the mail.
+    // Mail programs load no other style sheets than the ones that come with the mail.
     if (/@import[^;{}]{0,99}\bdata:/i.test(css)) isNotJudged = true;
     left -= Math.min(left, whole.length);
     for (const { selectors, block, holds, isNested } of blocksOf(css)) {

@@ -8,8 +8,8 @@ const MAX_URL_CHARACTERS = 4_096;
 const MAX_LINK_TEXT_CHARACTERS = 500;
 
 /**
- * A URL of http or https as it was given, but for what browsers drop of it; with controls in it as
- * they are escaped.
+ * A URL of http or https as it was given, without what browsers drop from it, and with controls
+ * escaped.
  * @returns undefined for everything else: other schemes, relative and malformed URLs
  */
 export function linkTarget(given: string): string | undefined {

@@ -12,14 +12,14 @@ export type QuoteKind = "quote" | "blockquote" | "attribution" | "former";
 
 /** From a line on, until the next one says something else. */
 export interface QuotedLines {
-  /** Of the text, from 0. */
+  /** Line of the text, from 0. */
   line: number;
   kind: QuoteKind | null;
 }
 
 const QUOTE_CLASS = /(?:^|\s)(?:gmail_quote|protonmail_quote|tutanota_quote)(?:\s|$)/;
 const ATTRIBUTION_CLASS = /(?:^|\s)(?:gmail_attr|moz-cite-prefix)(?:\s|$)/;
-/** Outlook's programs; the web's puts `x_` before names of what it quotes. */
+/** Outlook's programs; the web's puts `x_` before names in its quotes. */
 const FORMER_ID =
   /^(?:x_){0,9}(?:divRplyFwdMsg|OLK_SRC_BODY_SECTION|mail-editor-reference-message-container|ms-outlook-mobile-reference-message)$/i;
 /** The line that Outlook draws above the header of a former mail, and three points of room. */

@@ -41,11 +41,11 @@ export interface HtmlText {
   steps: number;
 }
 
-/** Told of a document as it is read: of what stands in it, and of how it looks. */
+/** Called while a document is read: with its content, and how it looks. */
 export interface HtmlWatcher {
   /**
-   * An element begins. What wrong nesting has begin again is not told.
-   * @returns what end() is given when it ends; null where that is not to be told
+   * An element begins. Elements that wrong nesting opens again are not reported.
+   * @returns passed to end() when it ends; null for no call
    */
   start(tag: WatchedTag, look: Look): unknown;
   /** Elements end in any order: formatting may end before what stands in it. */
@@ -96,20 +96,20 @@ const VOID = names(
 const HOLDS_OTHERS = names("td th tr table tbody thead tfoot p div");
 const CODE = names("script style");
 const BLANK = /^\s*$/;
-/** Of what is never text what somebody may read where it does not show, such as a model. */
+/** Elements whose content never shows, but which somebody else, such as a model, may read as text. */
 const UNSEEN_TEXT = names("iframe noembed noframes template");
-/** Of a picture that SVG draws: they describe it, or draw nothing by themselves. */
+/** Parts of an SVG picture that describe it, or draw nothing by themselves. */
 const UNDRAWN = names("clippath defs desc lineargradient marker mask metadata pattern symbol");
 /** What of their text is seen depends on more than is judged here: a choice of many, a drawing. */
 const PARTLY_SEEN = names("select svg");
-/** Of these the look depends on more than styles. */
+/** Elements whose look depends on more than styles. */
 const LOOKED_AT = names(
   "annotation annotation-xml audio canvas datalist details dialog meter mphantom progress rp video",
 );
 
 type Tag = Pick<Token.TagToken, "tagName" | "attrs">;
 const UNSEEN = { gone: true, hidesText: true, hidesPictures: true };
-/** Attributes of html and body by which they look. */
+/** Attributes of html and body that change how they look. */
 const LOOKS = names("background bgcolor class hidden id style text");
 /** Elements whose attributes say how their text is coloured. */
 const COLORED = names("basefont body font");
@@ -299,7 +299,7 @@ export function* readHtmlWithin(
       hasBody ||= name === "body";
       rootAttributes.set(name, new Set(tag.attrs.map((attr) => attr.name)));
     } else if (!hasBody) {
-      if (IN_HEAD.has(name)) return; // it stands in the head that nobody wrote down
+      if (IN_HEAD.has(name)) return; // it stands in the head, whose tag was left out
       yield* makeBody();
     }
     if (!isTooDeep) elements.makeRoomFor(name);
@@ -308,7 +308,7 @@ export function* readHtmlWithin(
     if (UNDRAWN.has(name) && elements.has("svg")) {
       content = { ...content, look: { ...content.look, ...UNSEEN } };
     }
-    // Of details of one name a browser opens one.
+    // A browser opens one of several details with the same name.
     const isOneOfMany = name === "details" && attribute(tag, "name") !== undefined;
     const isBackwards = name === "bdo" && attribute(tag, "dir")?.toLowerCase() === "rtl";
     if (PARTLY_SEEN.has(name) || isOneOfMany || isBackwards) {
@@ -349,7 +349,7 @@ export function* readHtmlWithin(
       skipped = name;
       skippedDepth = 1;
       watcher?.skipped(name);
-      // Browsers show it in place of what else stands in the element.
+      // Browsers show it in place of the element's other content.
       if (attribute(tag, "shadowrootmode") !== undefined) isNotJudged = true;
       nodeOf(tag);
     } else if (name === "head") {

@@ -31,7 +31,7 @@ const MODES: Readonly<Record<string, typeof TokenizerMode[keyof typeof Tokenizer
 
 /** Longer texts are handed out in pieces. */
 const RUN_CHARACTERS = 16 * 1024;
-/** What the tokenizer is given at once; of a token that is longer, an eighth of what it has of it. */
+/** What the tokenizer is given at once; for a longer token, an eighth of what it has already. */
 const CHUNK_CHARACTERS = 4 * 1024;
 /** Tokens that it makes of it at once. */
 const WAITING_TOKENS = 256;
@@ -46,7 +46,7 @@ export function* readTokens(html: string, steps: StepBudget): Generator<HtmlToke
   const nothing = () => {};
   let waiting: HtmlToken[] = [];
   let isPaused = false;
-  // The tokenizer tells of words and spaces one by one: joined they cost a fraction.
+  // The tokenizer reports words and spaces one by one: joined they cost a fraction.
   let run = "";
   const put = (token: HtmlToken) => {
     waiting.push(token);
@@ -168,7 +168,7 @@ export function* styleSheetsOf(html: string, steps: StepBudget): Sliced<StyleShe
       }
     }
   }
-  // Browsers apply a sheet that nobody closed, too.
+  // Browsers apply an unclosed sheet too.
   if (sheet !== null) sheets.push({ css: sheet.join(""), holds });
   return sheets;
 }

@@ -12,7 +12,7 @@ export interface LinkCollector {
   /**
    * Ends the link.
    * @returns its URL where a reader of the text has to be told it: whether below words or alone;
-   *   null for one of which nothing is seen, or that has its URL as its words
+   *   null for an invisible one, and where its text is its URL
    */
   close(): { url: string; hasWords: boolean } | null;
   found: FoundLink[];

@@ -1,6 +1,6 @@
 /**
- * Which elements are open, without a tree: which tags end which elements, as far as text can be
- * hidden by it (HTML, section 13.2.6.4). Each tag costs a constant number of looks.
+ * Which elements are open, without a tree: which tags end which elements, where that can
+ * hide text (HTML, section 13.2.6.4). Each tag costs a constant number of looks.
  */
 
 export interface OpenElement<T> {
@@ -47,7 +47,7 @@ const SPECIAL = words(
   iframe li listing main marquee menu nav object ol p plaintext pre search section select summary
   table tbody td textarea tfoot th thead tr ul xmp`,
 );
-/** No end tag of what stands outside reaches into them. */
+/** No end tag of an element outside reaches into them. */
 const SCOPES = words("applet caption html marquee object table td th");
 const NEVER_CLOSED = words("body html");
 /** How many formatting elements outlive what they stand in. Each costs work at every later text. */

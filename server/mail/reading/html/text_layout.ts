@@ -29,7 +29,7 @@ export interface TextLayout {
 
 /** Deeper lists and quotes look like these. */
 const MAX_SHOWN_DEPTH = 10;
-/** Of several the first counts. */
+/** The first of several counts. */
 const KINDS: readonly QuoteKind[] = ["former", "quote", "attribution", "blockquote"];
 /** One empty line tells blocks apart. */
 const MAX_BREAKS = 2;

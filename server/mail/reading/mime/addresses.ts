@@ -44,7 +44,7 @@ export function parseAddresses(
 interface Mailbox {
   /** Quotes undone. */
   phrase: string;
-  /** Of the last comment. */
+  /** Text of the last comment. */
   comment: string;
   /** What should be an addr-spec. */
   spec: string;

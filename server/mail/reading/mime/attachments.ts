@@ -13,8 +13,8 @@ const MAX_FILENAME_BYTES = 255;
 const MAX_CONTENT_TYPE = 127;
 
 /**
- * The rule by which the attachments of older messages were counted, and their ids given: every part but
- * text/plain and text/html that have no name and are not sent as an attachment.
+ * The rule that counted the attachments of older messages and gave them ids: every part except unnamed
+ * text/plain and text/html that are not sent as an attachment.
  */
 export function wasAttachment(part: MailPart): boolean {
   if (part.isMultipart) return false;

@@ -12,7 +12,7 @@ export interface MailOrigin {
   from: string | null;
 }
 
-/** Whose From makes a message of the null sender a bounce. */
+/** Names in From that make a message from the null sender a bounce. */
 const BOUNCE_SENDERS = new Set(["mailer-daemon", "postmaster"]);
 /** Headers that an automatic answer carries, whatever they say. */
 const AUTO_REPLY_HEADERS = ["x-autoreply", "x-autorespond", "x-auto-response-suppress"];

@@ -58,7 +58,7 @@ function fieldOf(raw: Uint8Array, start: number, end: number): HeaderField | nul
 /**
  * The value of a field, unfolded and trimmed, its control characters as spaces. Bytes beyond ASCII
  * are UTF-8 (RFC 6532), else windows-1252. Encoded words are still encoded.
- * @param onUnknown told of bytes that are neither
+ * @param onUnknown called for bytes that are neither
  */
 export function fieldValue(
   raw: Uint8Array,

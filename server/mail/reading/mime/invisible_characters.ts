@@ -1,4 +1,4 @@
-/** Characters that a program reads and nobody sees. Pure; linear in the text's length. */
+/** Characters that programs read and people do not see. Pure; linear in the text's length. */
 
 /**
  * Tags (U+E0000-E007F), embeddings, overrides and isolates of text direction, what has no width, and

@@ -34,7 +34,7 @@ export function parseParameters(text: string): ValueWithParameters {
     if (known === undefined) pieces.set(base!, [made]);
     else known.push(made);
   }
-  // Of both forms the one of RFC 2231 counts: the other one is there for those who do not know it.
+  // With both forms, RFC 2231's counts: the other is there for readers that do not know it.
   for (const [name, of] of pieces) parameters.set(name, joinPieces(of));
   return { value: first.trim().toLowerCase().split(/[\s,]/, 1)[0]!, parameters };
 }

@@ -36,7 +36,7 @@ export function* readAttachments(
 
 /** An attachment as a record lists it. */
 export interface ListedAttachment {
-  /** Of `att_{index}`. */
+  /** The index in `att_{index}`. */
   index: number;
   /**
    * Of its bytes, hex: an index does not count the same parts in messages that came before parts were

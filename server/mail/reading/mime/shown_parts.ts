@@ -11,7 +11,7 @@ export interface ShownParts {
   /** The same, but of alternatives their plain text where they have one. */
   plain: readonly MailPart[];
   alternatives: readonly Alternative[];
-  /** In the order in which they stand. */
+  /** In the order of the message. */
   attachments: readonly MailPart[];
 }
 
@@ -73,7 +73,7 @@ export function readShownParts(parts: readonly MailPart[]): ShownParts {
     }).filter(({ shown }) => shown.length > 0);
     hasBody = before || choices.length > 0;
     const isHtml = (choice: MailPart[]) => choice.some((one) => one.contentType === "text/html");
-    // Of several the last is the best (RFC 2046, section 5.1.4).
+    // The last of several is the best (RFC 2046, section 5.1.4).
     const chosen = choices.findLast(({ shown }) => isHtml(shown)) ?? choices.at(-1);
     if (chosen === undefined) return NOTHING;
     const plain = choices.findLast((choice) => !isHtml(choice.plain)) ?? chosen;

@@ -23,7 +23,7 @@ export interface MailPart {
   end: number;
   /** Whether its body was read as parts. */
   isMultipart: boolean;
-  /** Of the multiparts it lies in; 0 of the message itself. */
+  /** How many multiparts it lies in; 0 for the message itself. */
   depth: number;
 }
 

@@ -3,7 +3,7 @@
 export interface MailAddress {
   /** Decoded display name; null where there is none. */
   name: string | null;
-  /** As given, but for the domain, which is in A-labels; not more than an addr-spec is checked. */
+  /** As given, except the domain, which is in A-labels; checked no further than an addr-spec is. */
   address: string;
 }
 
@@ -106,7 +106,7 @@ export type ParseWarning =
   /** What the plain text says is not what the HTML shows. */
   | "alternatives_differ";
 
-/** What parsing has to know besides the bytes. */
+/** What parsing has to know in addition to the bytes. */
 export interface ParseContext {
   /** Envelope sender, "" for the null one. */
   envelopeFrom: string;

@@ -55,7 +55,7 @@ const INTRODUCTIONS: readonly RegExp[] = [
 const RETURNED =
   /^(?:[-=*_ ]*(?:(?:this|here) is (?:a|the) copy|below (?:this|the next) line|original message|forwarded message|returned (?:mail|message)|start of returned|unsent message|message header|the header|header of|message text|copy of)|(?:original|the original|your original|old|included|failing|first \d+ lines of the|message headers?)\b.{0,60}\b(?:message|follow|header)|(?:Return-Path|Received|Message-ID|DKIM-Signature): ?\S|old message:|-{4,}=_|--[-=_A-Za-z0-9.]{20,}$)/i;
 
-/** Who says so still tries, or cannot know. */
+/** Words of a server that still tries, or cannot know. */
 const PASSING =
   /\bnot yet been|\bstill (?:un|being|trying)|\bwill (?:be (?:re)?tried|continue|keep|try|retry)|\bwarning\b|\bdelayed\b|\bpostponed\b|\bno action is required|\btemporar|\btry again(?: later| in |\.?$)|\bdeferred\b|\bgreylist/im;
 /** Not a promise to try again. */
@@ -64,7 +64,7 @@ const GIVEN_UP = /\bnot going to try again|\bgiv(?:en|ing) up\b/gi;
 /** RFC 3463, beside what says that it is such a code: versions and addresses look like it. */
 const ENHANCED =
   /(?:#|\bstatus(?: code)?[:=]? ?|\b(5[0-9]{2})[ :-]{1,3})(5\.[0-9]{1,3}\.[0-9]{1,3})(?![0-9.])/i;
-/** A final refusal of SMTP, as a reply or as what somebody tells of one. */
+/** A final refusal in SMTP, as a reply or as quoted words of one. */
 const REFUSED =
   /(?:^|<<< |\.\.\. |[:)\]] |\b(?:said|replied|returned|response|error|code)\W{1,4})(55[0-4])(?=[ -]?[^0-9.]|$)/i;
 const PERMANENT: readonly RegExp[] = [
@@ -132,7 +132,7 @@ function noticeIn(text: string): string[] | null {
     const end = lf < 0 ? text.length : lf;
     const line = text.slice(at, Math.min(end, at + MAX_LINE)).trim();
     at = end + 1;
-    // What somebody quotes is nobody's notice.
+    // A quote is no notice.
     if (line === "" || line.startsWith(">")) continue;
     const begins: boolean = !hasBegun && INTRODUCTIONS.some((words) => words.test(line));
     hasBegun ||= begins;

@@ -22,7 +22,7 @@ export interface DsnRecipient {
 
 const STATUS_TYPES = ["message/delivery-status", "message/global-delivery-status"];
 const MAX_RECIPIENTS = 100;
-/** Lines of what is said of one recipient. */
+/** Lines about one recipient. */
 const MAX_LINES = 2_000;
 const MAX_DIAGNOSTIC = 2_000;
 

@@ -6,7 +6,7 @@ import type { Sliced } from "../../../base/slices/sliced.ts";
 export const MAX_COMPARED_CHARACTERS = 512 * 1024;
 /** The same of all alternatives together, which may stand in each other. */
 export const MAX_ALL_COMPARED_CHARACTERS = 8 * MAX_COMPARED_CHARACTERS;
-/** Words that only one has, in proportion to those of the shorter one (docs/mail.md). */
+/** Words that only one has, in proportion to the words of the shorter one (docs/mail.md). */
 const MAX_DIFFERENT_SHARE = 1 / 3;
 const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
 const URLS = /\bhttps?:\/\/[^\s<>"\]]{1,4096}/giu;

@@ -1,4 +1,4 @@
-/** The lines by which mail programs introduce a quote: "On ..., Anna wrote:". Pure; bounded. */
+/** The lines that mail programs introduce a quote with: "On ..., Anna wrote:". Pure; bounded. */
 import { INNER_START, INTRODUCTION_START, WROTE_WORDS } from "./quote_introductions.ts";
 
 /** The lines and characters that an attribution has at most. */

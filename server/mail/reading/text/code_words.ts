@@ -1,4 +1,4 @@
-/** The words by which mail announces one-time codes, and what only looks like them. Data, frozen. */
+/** The words that announce one-time codes in mail, and words that only look like them. Data, frozen. */
 
 /** Words of scripts that part words by spaces, as patterns. */
 const WORDS = [

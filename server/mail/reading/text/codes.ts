@@ -18,9 +18,9 @@ const MAX_EXAMINED = 2_000;
 /** How much around a number says what it is. */
 const AROUND_CHARACTERS = 40;
 
-/** Places at which a line may break, or may not: nobody sees them in a code. */
+/** Marks for where a line may or must not break: invisible in a code. */
 const BREAKS = /[\u00ad\u200b\u2060\ufeff]/g;
-/** Addresses of pages and of people, in which numbers are no codes. */
+/** Addresses of pages and of people: numbers in them are no codes. */
 const ADDRESSES = /(?:https?:\/\/|www\.)[^\s<>"]{1,4096}|[^\s<>@]{1,64}@[^\s<>@]{1,255}/gi;
 /** What parts the groups of a code, one in a row. */
 const PARTED = "[ \\u00a0\\u2009\\u202f\\u2010\\u2011-]";

@@ -13,7 +13,7 @@ export interface ExtractedText {
   signature: number | null;
 }
 
-/** What is known of a text besides its words. */
+/** What is known about a text beyond its words. */
 export interface TextOrigin {
   kind: MailKind;
   /** Lines that HTML marks, in order; empty for plain text. */

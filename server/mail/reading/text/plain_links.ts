@@ -8,7 +8,7 @@ const SENTENCE_ENDS = ".,;:!?'*_~|\u2019\u201d\u00bb\u2026";
 const CLOSING: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{" };
 
 /**
- * At most 50 links in the order in which they stand, each once: http and https. What ends a sentence
+ * At most 50 links in the order of the text, each once: http and https. What ends a sentence
  * or closes a bracket that was opened before the URL is no part of it.
  */
 export function linksOfText(text: string): FoundLink[] {

@@ -1,4 +1,4 @@
-/** The line by which a list shows a message. */
+/** The line that a list shows of a message. */
 
 const PREVIEW_CODE_POINTS = 200;
 

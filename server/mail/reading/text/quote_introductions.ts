@@ -1,4 +1,4 @@
-/** The words by which mail programs introduce what they quote. Data, frozen. */
+/** The words that mail programs introduce a quote with. Data, frozen. */
 
 /** "wrote", as mail programs write it behind or before a name. */
 const WROTE = [
@@ -52,7 +52,7 @@ const FORWARD_BEGINS = [
   "Továbbított levél kezdete|転送されたメッセージ|下面是被转发的邮件|以下是轉寄的郵件|전달된 메시지 시작",
 ].join("|");
 
-/** A line by which mail programs introduce what they pass on. */
+/** A line that mail programs introduce a forwarded mail with. */
 export const FORWARDED_MESSAGE: RegExp = new RegExp(
   `^\\s{0,9}(?:[-=_*]{2,60}\\s{0,9}(?:${FORWARDED_WORDS})|(?:${FORWARD_BEGINS})\\s?[:：]\\s{0,9}$)`,
   "iu",

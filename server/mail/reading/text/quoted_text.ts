@@ -67,7 +67,7 @@ export function quotedText(lines: readonly string[], quotes: readonly QuotedLine
     const belongs = kindOf(line) === "blockquote"
       ? (at: number) => kindOf(at) === "blockquote" || isQuote(at)
       : isQuote;
-    // What goes on beyond a slice is a quote again, but for a blockquote, which is one by its beginning.
+    // Text beyond a slice has to be a quote again, except in a blockquote, which its beginning decides.
     const most = Math.min(
       line + (belongs === isQuote ? Math.min(LINES_A_SLICE, lookedAt) : lookedAt),
       lines.length,

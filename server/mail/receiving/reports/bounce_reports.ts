@@ -17,7 +17,7 @@ import { reportEvent } from "./report_event.ts";
 export type BounceAnswer =
   /** It is a report, and what it said is stored. */
   | { answer: "applied" }
-  /** It is refused as mail to nobody: the message has gone, or is older than 30 days. */
+  /** It is refused as mail to no inbox: the message has gone, or is older than 30 days. */
   | { answer: "unknown" }
   /**
    * It says nothing that can be applied, as an out-of-office answer, or a notice that only a person
@@ -87,7 +87,7 @@ export class BounceReports {
   }
 }
 
-/** Whether it changes nothing, sent to right now or not: repetitions shall not cost commits. */
+/** Whether it changes nothing, whether or not an attempt is running: repetitions must not cost commits. */
 function isWithoutEffect(recipient: Recipient, { trigger }: RecipientEvent): boolean {
   const status = nextStatus(recipient, "begun")?.status ?? recipient.status;
   return nextStatus(recipient, trigger) === null &&

@@ -26,7 +26,7 @@ export interface EventsResult {
   ignored: { index: number; reason: IgnoredReason }[];
 }
 
-/** Messages whose events are applied at one time. */
+/** Messages whose events are applied at the same time. */
 const AT_ONCE = 8;
 
 const BROUGHT: Partial<Record<Trigger, RecipientStatus>> = {
@@ -41,7 +41,7 @@ export class DeliveryEvents {
   ) {}
 
   /**
-   * Applies events; those of one message in their order.
+   * Applies events; events of one message in their order.
    * @throws RelayError `unavailable` where they have to be handed in again: repeats are ignored
    */
   async apply(given: readonly JsonValue[]): Promise<EventsResult> {

@@ -38,7 +38,7 @@ export interface GatewayRoute<Services, Head>
   handle: (services: Services) => (request: GatewayRequest<Head>) => Promise<Response>;
 }
 
-/** @param route its headers and refusals but for those of the signature */
+/** @param route its headers and refusals, without the signature's */
 export function gatewayRoute<Services, Head>(
   { handle, signedHeader, words, ...facts }: GatewayRoute<Services, Head>,
 ): MailDeclaration<Services & GatewayServices> {
@@ -97,12 +97,12 @@ function gatewayOff(): RelayError {
   );
 }
 
-/** What a request says of its signature, checked as far as it can be without the body. */
+/** What a request says about its signature, checked except for the body. */
 interface GatewayHeaders {
   /** webhook-id */
   id: string;
   timestamp: string;
-  /** HMACs of which one has to fit, 32 bytes each. */
+  /** HMACs; one has to match, 32 bytes each. */
   macs: readonly Uint8Array<ArrayBuffer>[];
 }
 

@@ -16,7 +16,7 @@ const STANDINGS: Readonly<Record<Exclude<RecipientStatus, "bounced">, StandingFi
 
 /**
  * @param event that brought the recipient from `before` to `after`
- * @returns counts of the hour in which the message was accepted
+ * @returns counts for the hour that the message was accepted in
  */
 export function countsOf(before: Recipient, after: Recipient, event: RecipientEvent): Counts {
   const from = STANDINGS[before.status as Exclude<RecipientStatus, "bounced">];
@@ -36,7 +36,7 @@ function fateOf({ status }: Recipient, { trigger }: RecipientEvent): Counts {
     case "reported_delivered":
     case "reported_bounced":
     case "complained":
-      // Who is told of must have been sent to, whatever came back at the time.
+      // A reported recipient must have been sent to, whatever the reply at the time.
       return status === "sent" || status === "delivered" ? {} : { taken: 1 };
     default:
       return {};

@@ -10,8 +10,8 @@ import type { DsnAction, DsnRecipient } from "../../reading/reports/dsn.ts";
 import type { RecipientEvent, Trigger } from "../../mailbox/statuses/recipient_status.ts";
 
 /**
- * A delayed report changes nothing, and neither does one that the mail went on to where nobody
- * reports; "expanded" says that it reached the address, which is a list (RFC 3464, section 2.3.3).
+ * A delayed report changes nothing, and neither does one that the mail was relayed to servers
+ * which do not report; "expanded" says that it reached the address, which is a list (RFC 3464, section 2.3.3).
  */
 const TRIGGERS: Readonly<Record<DsnAction, Trigger | null>> = {
   failed: "reported_bounced",

@@ -1,4 +1,4 @@
-/** POST /v1/mail/events: the operator's gateway hands in what became of mails (docs/mail.md). */
+/** POST /v1/mail/events: the operator's gateway reports the outcome of mails (docs/mail.md). */
 import { z } from "@hono/zod-openapi";
 import { invalidJson } from "../../../base/errors.ts";
 import { answerJson, NO_STORE } from "../../../base/http/answers/answer.ts";

@@ -1,5 +1,5 @@
 /**
- * Has mails checked by a worker (docs/adr/0039): a stranger's bytes never hold the main thread, and
+ * Checks mails in a worker (docs/adr/0039): a stranger's bytes never hold the main thread, and
  * whatever becomes of the worker, each mail gets a result.
  */
 import { runCopied } from "../../../base/workers/run_copied.ts";
@@ -19,7 +19,7 @@ import { newestOfMost, nextCheck, type Party } from "./next_check.ts";
 
 export interface AuthCheckerOptions extends WorkerThreadServices {
   dns: AskDns;
-  /** Unix milliseconds, by which signatures expire. */
+  /** Unix milliseconds that signatures expire by. */
   now: () => number;
   /** Domains whose word in a chain of seals counts; none unless given. */
   trustedSealers?: readonly string[];
@@ -68,7 +68,7 @@ interface Check {
   /** Bytes that count until it is hashed. */
   heldBytes: number;
   hasBegun: boolean;
-  /** Undefined until it is known. */
+  /** Undefined until the worker says it. */
   fromDomain: string | null | undefined;
   /** It was in a worker that died before it began with it. */
   isSecondTry: boolean;
@@ -141,7 +141,7 @@ export class AuthChecker {
     }
   }
 
-  /** Has those be done soon for which others of their org wait. */
+  /** Shortens the checks that others of their org wait for. */
   #hurry(org: string): void {
     if (!this.#waiting.some(({ party }) => party.org === org)) return;
     for (const { party, lookups } of this.#underWay) {
@@ -149,7 +149,7 @@ export class AuthChecker {
     }
   }
 
-  /** Lets those in that there is room for; where there is no worker nobody waits. */
+  /** Admits as many as there is room for; without a worker nobody waits. */
   #admit(): void {
     const { underWay, bytes } = this.#bounds;
     while (this.#worker.isUsable) {

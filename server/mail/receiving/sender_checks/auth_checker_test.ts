@@ -174,7 +174,7 @@ Deno.test("AuthChecker ends a worker that says nothing, and tries once more what
   await ready();
   assert.deepEqual([workers.length, workers[0]!.isTerminated, losses.length], [2, true, 1]);
   assert.deepEqual(await checks(), [2]);
-  say({ id: 2, result: { ...PASS, isReplyToUnsigned: true } }, 0); // what the lost one says is not heard
+  say({ id: 2, result: { ...PASS, isReplyToUnsigned: true } }, 0); // the lost one is ignored
   pass(10_250);
   assert.equal(verdict(await untouched), "error", "it is tried twice");
   assert.equal(losses.length, 2);

@@ -2,7 +2,7 @@
 import type { MailAuth } from "../../records/message_record.ts";
 import type { DnsAnswer, RecordType } from "../../../../toolkit/mail/dns_message.ts";
 
-/** Who handed a mail in, as the gateway or the SMTP session says; the client chose these words. */
+/** The client that handed a mail in, as the gateway or the SMTP session says; it chose these words. */
 export interface MailClient {
   /** IPv4 or IPv6; null where it is not known, and then SPF says none. */
   clientIp: string | null;
@@ -24,27 +24,27 @@ export interface SenderCheck {
 export interface MailToCheck {
   raw: Uint8Array;
   client: MailClient;
-  /** By which signatures expire. */
+  /** Unix milliseconds that signatures expire by. */
   nowMs: number;
   trustedSealers: readonly string[];
 }
 
 /** What the worker says of a mail. */
 export type AuthWord =
-  /** It works on it from now on; the domain of its From is known at once. */
+  /** Work on a mail has begun; the domain of its From is known by now. */
   | { kind: "begun"; fromDomain: string | null }
   /** Its bytes are not needed any more. */
   | { kind: "hashed" }
   | { kind: "lookup"; question: number; name: string; type: RecordType };
 
-/** What it is told besides. */
+/** Other messages to the worker. */
 export interface DnsWord {
   question: number;
   answer: DnsAnswer;
 }
 
 /**
- * Of a mail that was not checked to the end.
+ * For a mail that was not checked to the end.
  * @param fromDomain undefined where it is not known whether there is one
  */
 export function brokenCheck({ clientIp }: MailClient, fromDomain?: string | null): SenderCheck {

@@ -11,7 +11,7 @@ import type { SplitMessage } from "./split_message.ts";
 
 export interface ArcFinding {
   result: "none" | "pass" | "fail";
-  /** Of a chain that passes, the first sealer's first. */
+  /** Sets of a chain that passes, the first sealer's first. */
   sets: readonly ArcSet[];
 }
 

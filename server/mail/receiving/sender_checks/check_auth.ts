@@ -224,7 +224,7 @@ function findingOf(
   return { result, domain, signedNames };
 }
 
-/** Of the key that the library took: the first text at its name, which was asked for already. */
+/** Whether the key that the library took allows it: the first text at its name, which was asked for already. */
 async function isAllowedByKey(one: SignedField, lookup: Lookup): Promise<boolean> {
   const answer = await lookup(keyName(one.domain, one.selector), "TXT");
   const record = "records" in answer ? answer.records[0] : undefined;
@@ -233,7 +233,7 @@ async function isAllowedByKey(one: SignedField, lookup: Lookup): Promise<boolean
 
 const keyName = (domain: string, selector: string) => `${selector}._domainkey.${domain}`;
 
-/** The library's words, of which "neutral" says what RFC 8601 calls fail or permerror. */
+/** The library's words; its "neutral" is what RFC 8601 calls fail or permerror. */
 function signatureResult(
   { result, comment }: { result: string; comment?: unknown },
 ): SignatureFinding["result"] {

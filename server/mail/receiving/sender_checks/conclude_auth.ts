@@ -26,7 +26,7 @@ export interface Findings {
   arc: ArcFinding;
   /** Domains, lowercased, whose seals count. */
   trustedSealers: readonly string[];
-  /** Of all addresses in Reply-To, lowercased; none are needed where no signature passes. */
+  /** Domains of all addresses in Reply-To, lowercased; not needed where no signature passes. */
   replyToDomains: readonly string[];
   /** What the domain of From publishes. */
   policy: "none" | "temperror" | { strictSpf: boolean; strictDkim: boolean };

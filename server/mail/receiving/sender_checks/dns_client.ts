@@ -13,7 +13,7 @@ export type AskDns = (
 /** How long one server may take before the next one is asked. */
 const SERVER_MS = 2_000;
 
-/** @param onFailure told of a server that does not answer */
+/** @param onFailure called for a server that does not answer */
 export function createDnsClient(
   servers: readonly DnsServer[],
   onFailure: (failure: unknown) => void,

@@ -8,7 +8,7 @@ export const NO_NAME = "unknown.invalid";
 /** Never rejects. */
 export type Lookup = (name: string, type: RecordType) => Promise<DnsAnswer>;
 
-/** What the library calls with a name and a type; its types do not tell of MX. */
+/** What the library calls with a name and a type; its types leave MX out. */
 export type Resolve = (name: string, type?: string) => Promise<string[] | string[][]>;
 
 const TYPES: readonly string[] = ["A", "AAAA", "MX", "PTR", "TXT"];

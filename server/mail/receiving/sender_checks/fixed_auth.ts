@@ -1,4 +1,4 @@
-/** What is known of a mail without asking DNS. */
+/** Results of the sender checks that need no DNS. */
 import type { MailAuth } from "../../records/message_record.ts";
 import type { ParsedFacts } from "../../reading/parsed/parsed_mail.ts";
 
@@ -18,7 +18,7 @@ export function insideAuth(fromDomain: string): MailAuth {
 
 /**
  * The result for the From that people are shown. Where the parser and the checker read another
- * domain in it, what was checked says nothing of what is shown: DMARC's permerror, as for several.
+ * domain in it, the checks say nothing about what is shown: DMARC's permerror, as for several.
  */
 export function authOfShownFrom(
   auth: MailAuth,

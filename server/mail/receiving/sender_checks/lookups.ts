@@ -58,7 +58,7 @@ export class Lookups {
     this.#timer = setTimeout(() => this.#abort.abort(), Math.max(0, this.#leftMs - hadMs));
   }
 
-  /** Ends what is under way; answers nobody waits for any more. */
+  /** Ends the look-ups under way, whose answers nobody waits for any more. */
   close(): void {
     clearTimeout(this.#timer);
     this.#abort.abort();

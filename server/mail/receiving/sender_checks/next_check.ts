@@ -40,7 +40,7 @@ export function nextCheck<T extends Member>(
   return next;
 }
 
-/** Of those that wait the newest of the source that has the most, in the org that has the most. */
+/** The newest waiting mail of the source that has the most, in the org that has the most. */
 export function newestOfMost<T extends Member>(waiting: readonly T[]): T {
   const org = most(countBy(waiting, "org"));
   const ofOrg = waiting.filter(({ party }) => party.org === org);
@@ -54,7 +54,7 @@ function countBy(members: readonly Member[], part: keyof Party): Map<string, num
   return counts;
 }
 
-/** Of several the last one counted. */
+/** The last one counted of several. */
 function most(counts: Map<string, number>): string {
   let [found, count] = ["", 0];
   for (const [name, number] of counts) if (number >= count) [found, count] = [name, number];

@@ -62,7 +62,7 @@ function noteOf(servers: readonly DnsServer[], isGiven: boolean): string {
   return `checked by DNS of ${named.join(", ")}${isGiven ? "" : " (the system's)"}`;
 }
 
-/** The DNS servers of the system, as far as a file names them; none where it may not be read. */
+/** The DNS servers that the system's file names; none where it may not be read. */
 async function readSystemDns(): Promise<DnsServer[]> {
   try {
     return systemNameservers(await Deno.readTextFile(RESOLV_CONF))

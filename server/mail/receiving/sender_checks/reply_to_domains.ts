@@ -2,7 +2,7 @@ import { parseAddresses } from "../../reading/mime/addresses.ts";
 import { fieldValue, readFields } from "../../reading/mime/header_fields.ts";
 import { toEnd } from "../../../base/slices/sliced.ts";
 
-/** Addresses that are looked at, as many as are shown at most; of more, one is a domain that nobody has. */
+/** How many addresses are looked at, and shown at most; with more, a domain that cannot exist is added. */
 const MAX_ADDRESSES = 500;
 
 /**

@@ -5,7 +5,7 @@ export interface SignatureTags {
   domain: string;
   /** `s=` */
   selector: string;
-  /** Domain of `i=`, lowercased: that of `d=`, which stands for one that is missing, or one below it. */
+  /** Domain of `i=`, lowercased: `d=`'s, which a missing one defaults to, or one below it. */
   identityDomain: string;
   /** `h=`, lowercased. */
   signedNames: readonly string[];

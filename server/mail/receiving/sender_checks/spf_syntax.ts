@@ -5,7 +5,7 @@
 
 /** Letters c, r and t are for explanations alone (RFC 7208, 7.2). */
 const MACRO = /%(?:[%_-]|\{[slodiphv][0-9]{0,3}r?[-.+,/_=]*\})/gi;
-/** What stands for a macro while a name is looked at: no record has it. */
+/** Stands in for a macro while a name is checked: it occurs in no record. */
 const EXPANDED = "\0";
 /** Mechanisms that say nothing without a value. */
 const VALUED = ["include", "exists", "ip4", "ip6"];

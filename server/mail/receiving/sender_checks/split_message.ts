@@ -38,9 +38,9 @@ export interface SplitBounds {
   /** The library takes time that grows with the square of the lines of a header. */
   headBytes: number;
   headLines: number;
-  /** Of them the uppermost, which are the newest. */
+  /** How many signatures are checked: the uppermost, which are the newest. */
   signatures: number;
-  /** Of From and Content-Type. */
+  /** Length of From and of Content-Type. */
   fieldCharacters: number;
 }
 
@@ -65,7 +65,7 @@ export function splitMessage(raw: Uint8Array, bounds: SplitBounds): SplitMessage
   const fields: { name: string; text: string }[] = [];
   for (let i = 0; i < lines.length;) {
     const first = i++;
-    // As the library folds: \s of text in which a byte is a character.
+    // As the library folds: \s over text with one character for each byte.
     while (i < lines.length && /^\s/.test(lines[i]!)) i++;
     fields.push({ name: fieldName(lines[first]!), text: lines.slice(first, i).join("\r\n") });
   }
@@ -114,7 +114,7 @@ export function splitMessage(raw: Uint8Array, bounds: SplitBounds): SplitMessage
   };
 }
 
-/** The message itself where all its lines end with CRLF, else a copy in which they do. */
+/** The message itself where all its lines end with CRLF, else a copy whose lines do. */
 function withCrlf(raw: Uint8Array): Uint8Array {
   let bare = 0;
   for (let i = 0; i < raw.length; i++) {
@@ -151,13 +151,13 @@ function valueOf(field: string): string {
   return field.slice(field.indexOf(":") + 1).replaceAll("\r\n", "").trim();
 }
 
-/** Of the line ends behind the last field: none, one, or two. */
+/** Bytes of the line ends after the last field: none, one or two line ends. */
 function endingBytes(head: string): number {
   return head.endsWith("\r\n\r\n") ? 4 : head.endsWith("\r\n") ? 2 : 0;
 }
 
 function latin1(bytes: Uint8Array): string {
-  // TextDecoder("latin1") is windows-1252, in which some bytes are other characters.
+  // TextDecoder("latin1") is windows-1252, where some bytes are other characters.
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }
 

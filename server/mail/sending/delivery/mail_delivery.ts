@@ -1,5 +1,5 @@
 /**
- * Delivers outbound messages, one transaction a recipient. Every attempt reads anew whether the mail is
+ * Delivers outbound messages, one transaction a recipient. Every attempt reads again whether the mail is
  * still wanted; what it carries are the bytes that were stored when the message was accepted. What an
  * attempt brought is stored in one commit with the end of its row of the queue, or with its next due
  * time: a process that dies leaves a row, and with it the truth.
@@ -65,11 +65,11 @@ export interface MailDeliveryOptions {
   /** The envelope sender of a recipient's mail. */
   envelopeSender(messageId: string, recipient: number): Promise<string>;
   deliverInside: DeliverInside;
-  /** Mails for the next hop at one time: its connections without those that are kept for notices. */
+  /** Concurrent mails for the next hop: its connections, less those kept for notices. */
   concurrency: number;
 }
 
-/** Mails for inboxes of this relay at one time: the receiver writes them, whatever the next hop does. */
+/** Concurrent mails for inboxes of this relay: the receiver writes them, whatever the next hop does. */
 const INSIDE_CONCURRENCY = 4;
 
 /** A suspended org's mail is looked at again after this. */

@@ -1,6 +1,6 @@
 /**
- * The public keys under which Google signs, fetched and kept by the injected clock. Whoever sends
- * made-up key ids, however many, has them fetched once in 30 seconds; one fetch serves all who wait.
+ * The public keys under which Google signs, fetched and kept by the injected clock. Made-up key
+ * ids, however many, cause one fetch in 30 seconds; one fetch serves all who wait.
  */
 import { importJWK } from "jose";
 import type { Clock } from "../../../base/time/clock.ts";

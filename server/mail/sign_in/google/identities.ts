@@ -21,8 +21,8 @@ export interface SignedIn {
 }
 
 /**
- * Signs in to the org of an identity, and makes a verified one where it has none: of several requests
- * at one time the first makes it. An org is found by `sub` alone, never by the e-mail address.
+ * Signs in to the org of an identity, and makes a verified one where it has none: of several
+ * requests at the same time the first makes it. An org is found by `sub` alone, never by the e-mail address.
  * @throws RelayError `org_suspended`; `invalid_google_token` where a new org's e-mail address would be an inbox here
  */
 export async function signInByGoogle(
@@ -62,7 +62,7 @@ export async function signInByGoogle(
 /**
  * Links an identity to the caller's org, which is verified by it: also a trial that has expired and is
  * not yet purged. The org keeps a verified e-mail address that it has. Linking it again changes nothing.
- * That of a former owner undoes what took the org from them.
+ * A former owner's undoes the change that took the org from them.
  * @param askedFrom address of the client, as limits count it
  * @throws RelayError `identity_in_use`; `invalid_google_token` where the org's e-mail address would be
  * an inbox here; as requireCaller(), but for `trial_expired`

@@ -4,7 +4,7 @@ import { RelayError } from "../../../base/errors.ts";
 import { cleanEmail } from "../../records/email_address.ts";
 import type { GoogleKeys } from "./google_keys.ts";
 
-/** Who a token stands for. */
+/** The person a token stands for. */
 export interface GoogleIdentity {
   /** What Google calls the account, for ever: the identity. At most 255 ASCII characters. */
   sub: string;

@@ -26,16 +26,16 @@ import { stageLink } from "./queued_link.ts";
 
 /** The mail to the owner who loses an org. */
 export interface FormerOwnerMail {
-  /** Of its link, or of its notice without one: a ULID that no other has. */
+  /** Id of its link, or of its notice without one: a ULID that no other has. */
   id: string;
   random: (sizeBytes: number) => Uint8Array;
 }
 
 /**
- * Writes an org with the owner that it has from now on. A trial is verified by it. Where another address
- * or identity was there before, the address that the org had is mailed a link that puts both back; where
- * the org has had too many owners in a week for one more, an address that is taken away is told without.
- * @param change how the owner proved the address, and by which key and from where it was asked
+ * Writes an org with its new owner, which verifies a trial. Where another address or identity was there
+ * before, the org's former address is mailed a link that puts both back; after too many owners in a week
+ * the mail to an address that is taken away has no link.
+ * @param change how the owner proved the address, and the key and client that asked for it
  */
 export function stageOwner(
   transaction: Transaction,

@@ -10,7 +10,7 @@ export interface VerificationOptions {
   startWorker?: StartWorker;
 }
 
-/** So many requests at one time have signatures verified in a worker; of fewer it would gain nothing. */
+/** From this many concurrent requests a worker verifies signatures; with fewer it would gain nothing. */
 const BUSY_REQUESTS = 8;
 
 /** @param waits who waits for a message: a poll that does needs no thread */

@@ -12,7 +12,6 @@ import { workerOf } from "../../../base/workers/start_worker.ts";
 import { WorkerThread, type WorkerThreadServices } from "../../../base/workers/worker_thread.ts";
 import program from "./verification_worker.js" with { type: "text" };
 
-/** Whose signature it is. */
 export interface Signer {
   /** 32 bytes, base64url. */
   publicKey: string;

@@ -10,12 +10,12 @@ import { Semaphore } from "../../../base/bounds/semaphore.ts";
 
 export interface PageBudgetOptions {
   answers: AnswerBudget;
-  /** Pages of one agent at one time. */
+  /** Concurrent pages of one agent. */
   perAgent: number;
   readers?: Semaphore;
 }
 
-/** Pages that are read at one time: each may have megabytes. */
+/** Pages read at the same time: each may have megabytes. */
 const PAGE_READERS = { permits: 12, maxWaiting: 5_000, refusal: tooManyPages };
 
 /** One page; its holder ends it, or gives it away as the hold of an answer. */
@@ -27,7 +27,7 @@ export interface PageReservation extends AnswerReservation {
   reserve(sizeBytes: number): void;
   /** The page is read and stamped: others may read. */
   endReading(): void;
-  /** Has what else stands in the same answer end together with this page. */
+  /** Ends the rest of the same answer together with this page. */
   carry(other: AnswerReservation): void;
 }
 

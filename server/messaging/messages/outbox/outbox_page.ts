@@ -29,12 +29,12 @@ interface OutboxParts {
   identities: Identities;
 }
 
-/** Messages whose bodies are read at one time: so many may be read beyond the end of a page. */
+/** Messages whose bodies are read at a time: up to this many may be read beyond the end of a page. */
 const READ_TOGETHER = 10;
 
 /**
- * The first `limit` retained messages that the agent sent above an id, as far as the bytes reach:
- * UTF-8 JSON of the answer. Little more is read than is given.
+ * The first `limit` retained messages that the agent sent above an id, up to the allowed bytes, as UTF-8
+ * JSON of the answer. Reads little more than it gives.
  */
 export async function readOutbox(
   parts: OutboxParts,

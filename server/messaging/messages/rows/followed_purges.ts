@@ -1,9 +1,9 @@
-/** Has memory forget what other processes on a shared store have purged. */
+/** Drops from memory what other processes on a shared store have purged. */
 import type { Store } from "../../../base/storage/rows/store.ts";
 import { PURGE_MARK, purgeKey, type PurgeRecord } from "./purge_record.ts";
 import type { RecentMessages } from "./recent_messages.ts";
 
-/** How old what is known of purges may be before memory is read. */
+/** How old the knowledge of purges may be before memory is read. */
 const FRESH_MS = 2_000;
 
 export class FollowedPurges {

@@ -7,7 +7,7 @@ export class IdQueue {
   /** Where the oldest id stands. */
   #at = 0;
 
-  /** Ids that take room, those that nobody has any more among them. */
+  /** Ids that take room, deleted ones included. */
   get size(): number {
     return this.#ids.length;
   }

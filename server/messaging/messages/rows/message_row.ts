@@ -62,7 +62,7 @@ export const PIECE_BYTES = 60_000;
 
 const encoder = new TextEncoder();
 
-/** What of a message is known before its id: everything that costs time is done outside the commit. */
+/** What is known of a message before its id: everything that costs time is done outside the commit. */
 export interface Envelope {
   sender: Identity;
   recipientId: number;

@@ -29,7 +29,7 @@ export const PURGE_MARK = defineRow(["purge-mark", 0], 0, {
   holds: "written by every purge: processes see that there is a new one",
 })();
 
-/** Whether a message is gone by a purge of its sender. */
+/** Whether a message is gone because its sender was purged. */
 export function isPurged(purge: PurgeRecord | null, id: number): boolean {
   return purge !== null && id < purge.beforeId;
 }

@@ -32,7 +32,7 @@ export interface RecentMessagesBounds {
   messageBytes: number;
 }
 
-/** Measured: what a kept message takes in memory besides its JSON. */
+/** Measured: memory that a kept message takes in addition to its JSON. */
 const OVERHEAD_BYTES = 1_200;
 /** Purges that are remembered, so that no late commit of their messages is taken. */
 const PURGES = 10_000;
@@ -46,7 +46,7 @@ export class RecentMessages {
   readonly #ends = new Map<number, End>();
   /** By message id. */
   readonly #messages = new Map<number, { message: RecentMessage; end: End }>();
-  /** Ids in the order of their coming, those of messages that have left among them. */
+  /** Ids in order of arrival, including messages that have left. */
   readonly #order = new IdQueue();
   /** By sender id: messages below this id are gone. */
   readonly #purged = new BoundedMap<number, number>(PURGES);

@@ -21,7 +21,7 @@ import { createdAtOf, decodeRow } from "./row_codec.ts";
 import { DAY_MS } from "../../../base/time/time_units.ts";
 import { MAX_ID } from "../../../base/max_id.ts";
 
-/** Messages whose pieces are read at one time: so many may be read beyond the end of a page. */
+/** Messages whose pieces are read at a time: up to this many may be read beyond the end of a page. */
 const JOINED_TOGETHER = 8;
 /** The id behind it, where a range ends, is an integer too. */
 const LAST_READ_ID = MAX_ID - 1;

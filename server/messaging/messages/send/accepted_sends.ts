@@ -142,7 +142,7 @@ export class AcceptedSends {
     return !this.#memory.isComplete(use.timestampSeconds) || this.#placesOf(use).length > looked;
   }
 
-  /** A send with this signature was stored. @param row in which it stands */
+  /** A send with this signature was stored. @param row the row that holds it */
   add({ signature, timestampSeconds }: Use, row: Deno.KvKey): void {
     const fingerprint = fingerprintOf(signature, SIGNATURE_HALF_AT);
     this.#memory.add(fingerprint, timestampSeconds, row[1] === "group" ? row : null);

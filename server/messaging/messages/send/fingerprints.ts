@@ -95,8 +95,8 @@ export class Fingerprints {
   }
 
   /**
-   * Forgets what can no longer pass. Nothing becomes new by it: what was forgotten is known as
-   * incomplete, and the store has it for longer.
+   * Forgets what can no longer pass. That makes nothing look new: forgotten seconds are known to be
+   * incomplete, and the store keeps them for longer.
    */
   forgetExpired(elapsedMs: number): void {
     for (const [bucket, { untilMs }] of this.#buckets) if (untilMs < elapsedMs) this.forget(bucket);

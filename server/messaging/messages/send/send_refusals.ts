@@ -1,4 +1,4 @@
-/** Who may not send, and to whom nothing can be sent (specification, 4.3, send rule 3). Pure. */
+/** Senders that may not send, and recipients that cannot be sent to (specification, 4.3, send rule 3). Pure. */
 import { RelayError } from "../../../base/errors.ts";
 import type { OutRecord } from "../../mailboxes/agent_mailboxes.ts";
 

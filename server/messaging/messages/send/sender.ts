@@ -7,7 +7,7 @@
  * What can refuse it, in this order. The file marks each by its number.
  *
  * - Check 1, `../send_route.ts`: the body is within its bound, and in time. payload_too_large, request_timeout
- * - Check 2, `../send_route.ts`: a signature or a token tells who sends. 401 with the code of what is wrong
+ * - Check 2, `../send_route.ts`: a signature or a token tells the sender. 401 with the code of what is wrong
  * - Check 3, `signed_sender.ts`, `token_sender.ts`: the sender is not banned; by token, the relay holds
  *   its key. banned, key_required. On a shared store a signed send leaves this to check 10, unless
  *   memory remembers its signature.

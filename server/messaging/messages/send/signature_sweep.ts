@@ -110,7 +110,7 @@ export class SignatureSweep {
     return Math.floor((now() - keptMs) / 1000) - 1;
   }
 
-  /** Keys of rows of which everything was signed at or before this second, some of each kind in order. */
+  /** Keys of rows whose signatures are all from this second or before, some of each kind in order. */
   async #keysUpTo(second: number): Promise<Deno.KvKey[]> {
     const { store, rowsACommit } = this.#options;
     const keys: Deno.KvKey[] = [];

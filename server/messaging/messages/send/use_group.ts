@@ -1,5 +1,5 @@
 /**
- * The row in which the sends of one commit keep what their signatures were answered, on an exclusive
+ * The row where the sends of one commit keep the answers to their signatures, on an exclusive
  * store: one row a group and ten signed seconds, instead of one a send.
  */
 import { Buffer } from "node:buffer";
@@ -41,7 +41,7 @@ export const sigGroupKey = defineRow<[firstOfTen: number, committedAtMs: number,
   },
 );
 
-/** Of each send: format, half of the signature, signed second, agent, message id, content hash. */
+/** For each send: format, half of the signature, signed second, agent, message id, content hash. */
 export function useGroupKey(
   timestampSeconds: number,
   { attempt, nowMs }: Pick<Attempt, "attempt" | "nowMs">,
