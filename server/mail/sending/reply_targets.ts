@@ -20,8 +20,8 @@ export interface ReplyTargetsOptions {
 /**
  * Recipients of an answer: Reply-To, else From; of one's own message its To. With replyAll also the
  * rest of To, and Cc. The inbox itself is none of them, in whatever spelling, nor are addresses of
- * bounces, which lead to it too, and those that no mail can go to; where that leaves no address of Reply-To, or no signer of it speaks for From,
- * it is From.
+ * bounces, which lead to it too, and those that no mail can go to; where that leaves no address of
+ * Reply-To, or no signer of it speaks for From, it is From.
  * @throws RelayError `invalid_email` when none is left, or Reply-To is a list; `invalid_json` for
  * more than one message may have
  */
