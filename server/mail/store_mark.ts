@@ -9,7 +9,7 @@ interface MailMark {
   v: 1;
   /** Domain of all inboxes; another one may be set until the first address is given out. */
   domain: string;
-  /** Made in local mode, where mail goes nowhere. */
+  /** Made in local mode, in which mail goes nowhere. */
   local: boolean;
 }
 const MARK = defineRow(["meta", "mail"], 0, {
@@ -21,7 +21,7 @@ const ANY_AGENT: Deno.KvKey = ["count", "agents"];
 
 /**
  * Makes sure that the store's mail area is the one that is configured, and marks a new one. A store
- * that has given out no address takes another domain: a slip at the first start must not lock it.
+ * in which no address was given out takes another domain: a slip at the first start must not lock it.
  * @throws ConfigError naming the variable
  */
 export async function claimStore(

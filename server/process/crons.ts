@@ -17,7 +17,7 @@ export const CRON_SCHEDULES: readonly CronSchedule[] = [
 
 /**
  * Registers every cron. Deno Deploy finds crons only when this happens at the top level of the
- * main module, always and before serving, so before there is a relay to run them.
+ * main module, always and before serving, hence before there is a relay to run them.
  * @param handleOf the body of a cron; undefined while no relay is open, when the run is skipped
  */
 export function registerCrons(

@@ -28,9 +28,9 @@ const ATTEMPTS = 3;
 const BATCH = 100;
 /** Bytes up to which the sections of a blob are written together. */
 const JOINED_BYTES = 256 * 1024;
-/** The runtime copies what is written before another thread writes it: this many at a time. */
+/** The runtime copies what is written before another thread writes it: so many at one time. */
 const PIECE_BYTES = 512 * 1024;
-/** With this many blobs being written, small ones go to the writer; with fewer, writing here is sooner. */
+/** Blobs being written from which on small ones are left to the writer: fewer are written sooner here. */
 const MANY = 3;
 
 export class BlobFiles implements BlobBytes {
@@ -41,7 +41,7 @@ export class BlobFiles implements BlobBytes {
   /**
    * @param root folder of all blobs; it is made with the first one
    * @param mark says in it whose it is
-   * @param writer of small blobs, where many are written at the same time
+   * @param writer of small blobs, where many are written at one time
    */
   constructor(
     private readonly root: string,
@@ -174,7 +174,7 @@ export class BlobFiles implements BlobBytes {
     if (files > 0) return;
     this.#known.delete(folder);
     await removeEmpty(folder);
-    yield []; // a step, so that many empty folders hold nothing up
+    yield []; // a step, so that many empty folders hold nobody up
   }
 }
 

@@ -17,7 +17,7 @@ interface PendingRow {
 const PART_BYTES = 60_000;
 /** Below the 819,200 bytes of a commit, keys included. */
 const PARTS_A_WRITE = 12;
-/** Their keys stay below the 81,920 bytes that the keys of a commit may have. */
+/** Their keys stay below the 81,920 bytes that those of a commit may have. */
 const PARTS_A_DELETION = 200;
 const BATCH = 100;
 
@@ -36,7 +36,7 @@ export class BlobParts implements BlobBytes {
   async put(name: BlobName, sections: readonly Uint8Array[]): Promise<void> {
     const sizeBytes = sections.reduce((sum, { length }) => sum + length, 0);
     const pending: PendingRow = { v: 1, sizeBytes };
-    // A commit of its own, since it has to come before the first part whatever is repeated.
+    // Of its own, since it has to stand before the first part whatever is repeated.
     await this.store.transact((transaction) => transaction.set(pendingKey(...name), pending));
     let parts: Uint8Array[] = [];
     let first = 0;

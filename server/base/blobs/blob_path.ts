@@ -1,6 +1,6 @@
 /**
- * Where the file of a blob lies below the folder of all of them. Each folder stands for 17 minutes:
- * none holds more than a sweep reads at a time, and most sweeps look into the last few.
+ * Where the file of a blob lies below the folder of all of them. The folders are those of time, 17
+ * minutes each: none holds more than a sweep reads at one time, and most sweeps look into the last few.
  */
 import { ulidTimeMs } from "../storage/rows/ulid.ts";
 import { type BlobName, isBlobName, requireName } from "./blob_name.ts";

@@ -19,7 +19,7 @@ import type { RecentWrites } from "./recent_writes.ts";
 import { SectionHashes } from "./section_hashes.ts";
 import { countStorage, storageKey, type StorageRecord, sweepsIn } from "./stored_bytes.ts";
 
-/** How many at a time: an fsync takes a thread of a pool that everything else uses too. */
+/** At one time: an fsync takes a thread of a pool that everything else uses too. */
 const LARGE_WRITES = 4;
 /** Small ones that come together are written together (blob_writer.ts). */
 const SMALL_WRITES = 32;
@@ -135,7 +135,7 @@ export class BlobStore implements Blobs {
 
   async discard(ref: BlobRef): Promise<void> {
     const { store, recent, bytes } = this.options;
-    // A planned commit may still reach the store, although its caller was answered 503.
+    // A planned commit may still come to the store, though its caller has heard 503.
     if (recent.stateOf(ref.name) !== "written") return;
     recent.giveUp(ref.name);
     try {
@@ -175,7 +175,7 @@ export class BlobStore implements Blobs {
     }
   }
 
-  /** Called once for each blob, however often it is read. */
+  /** Told once a blob, however often it is asked for. */
   #damaged(name: BlobName, damage: Damage): BlobDamaged {
     const text = nameText(name);
     if (this.#toldDamages.get(text) === undefined) {

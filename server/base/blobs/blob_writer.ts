@@ -16,7 +16,7 @@ interface WaitingFile {
 }
 
 const FILES_A_BATCH = 32;
-/** Time limit of a batch: on a slower disk the main thread writes itself, and waits. */
+/** Of a batch: a disk that takes longer is waited for by the main thread's own writes. */
 const PATIENCE_MS = 30_000;
 
 /**
@@ -89,7 +89,7 @@ export class BlobWriter {
       }
       return;
     }
-    // Nobody is kept waiting: the callers then write themselves.
+    // Nobody is kept waiting: who is told so writes by itself.
     const lost = new WriterLost(`the writer was lost: ${end.type}`);
     if (end.type === "timed_out") this.services.onLoss(lost);
     for (const { end: tell } of [...batch, ...this.#waiting.splice(0)]) tell(lost);

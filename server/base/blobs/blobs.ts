@@ -1,7 +1,7 @@
 /**
  * Large immutable bytes beside the store. A blob is written once, before the commit that names it;
- * one that no commit has kept within an hour is swept. It is made of sections; each is read and
- * checked on its own.
+ * one that no commit has kept within an hour is swept. It is made of sections, each of which is read
+ * and checked by itself.
  */
 import type { Transaction } from "../storage/commits/job.ts";
 
@@ -47,9 +47,8 @@ export interface Blobs {
    */
   drop(transaction: Transaction, ref: BlobRef, isCounted?: boolean): void;
   /**
-   * Gives up a blob that was written and will not be kept; failing does no harm, since the sweep comes.
-   * A blob that a plan has kept is left to the sweep: its commit may still reach the store although its
-   * caller was answered 503.
+   * Gives up a blob that was written and will not be kept; failing is no harm, the sweep comes. A blob
+   * that a plan has kept is left to the sweep: its commit may still come though its caller heard 503.
    */
   discard(ref: BlobRef): Promise<void>;
   /**

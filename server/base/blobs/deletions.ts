@@ -24,8 +24,8 @@ const ROWS_A_STEP = 50;
 const ROWS = { prefix: deletionKey.under() };
 
 /**
- * A commit that rests on rows read before another such commit is planned again. Processes of former
- * versions see by the attempt that it has changed.
+ * A commit that rests on rows which were read before another such commit is made anew. Processes of former
+ * versions tell by the attempt that it has changed.
  */
 const SWEEP = defineRecord<{ attempt: string }>(["blob-deletion-sweep"], 0, {
   holds: "written by each commit that counts bytes out",
@@ -38,7 +38,7 @@ export interface DeletionOptions {
   bytes: BlobBytes;
   /** Whether this process may still be about to keep a blob. */
   isRecent: (name: BlobName) => boolean;
-  /** Called when bytes could not be deleted; they are tried again in an hour. */
+  /** Told of bytes that could not be deleted; they are tried again in an hour. */
   onFailure: (failure: unknown) => void;
 }
 
@@ -66,7 +66,7 @@ export class Deletions {
     });
   }
 
-  /** Has bytes deleted in an hour, unless their blob is kept by then. At most 100 at a time. */
+  /** Has bytes deleted in an hour, unless their blob is kept by then. At most 100 at one time. */
   async schedule(found: readonly FoundBytes[]): Promise<void> {
     if (found.length === 0) return;
     const dueMs = this.options.store.now() + DELETION_DELAY_MS;
@@ -189,7 +189,7 @@ export class Deletions {
     try {
       const { value: blob } = await store.get<BlobRow>(blobKey(...name));
       const isDropped = value.dropped === true;
-      // Bytes that seemed unowned an hour ago, while the clock was wrong, may be kept by now.
+      // Bytes that looked like nobody's an hour ago, while the clock was wrong, may be kept by now.
       if (isDropped || blob === null) await bytes.remove({ name, sizeBytes: value.sizeBytes });
       return { key, name, countedBytes: isDropped ? blob?.sizeBytes ?? 0 : 0 };
     } catch (failure) {

@@ -92,7 +92,7 @@ export class Orphans {
       }
       this.#endedMs = pass.beganMs;
     } catch (error) {
-      this.#pass = null; // the next hour starts over
+      this.#pass = null; // the next hour begins anew
       throw error;
     }
     this.#pass = null;

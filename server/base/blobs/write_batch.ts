@@ -7,7 +7,7 @@ export interface FileToWrite {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** One message to the writer. */
+/** What the writer is given at one time. */
 export interface FilesOfFolder {
   folder: string;
   files: FileToWrite[];

@@ -134,7 +134,7 @@ export class RepetitionSweep {
     return uses;
   }
 
-  /** Uses that are rows, not records: nobody renews them any more. */
+  /** Those uses that are no records: nobody renews them any more. */
   async #readRows(uses: readonly EndedUse[]): Promise<Map<EndedUse, Pick<Use, "livedMs"> | null>> {
     const plain = uses.filter(({ key }) => key !== null && !isRecordKey(key));
     const rows = await this.services.store.getMany<Pick<Use, "livedMs">[]>(

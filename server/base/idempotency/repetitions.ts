@@ -111,7 +111,7 @@ export class Repetitions<U extends Use> {
     this.putEnd(transaction, key, { livedMs: use.livedMs!, ...more });
   }
 
-  /** Has a use swept when its life is over. put() calls it; so does a change of what the sweep has to know. */
+  /** Has a use swept when its life is over: put() does, and who changes what its end has to know. */
   putEnd(transaction: Transaction, key: Deno.KvKey, end: Omit<RepetitionRow, "v">): void {
     transaction.set(this.endKey(key, end), { v: 1, ...end } satisfies RepetitionRow);
   }

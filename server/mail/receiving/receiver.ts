@@ -219,7 +219,7 @@ export class Receiver {
     const ref = { orgId: org.id, inboxId: inbox.id };
     const repeat = await findRepeat(store, ref, repeatKey);
     if (repeat !== null) {
-      // Another recipient may keep the sender trying for days: this one must not get it again.
+      // Another recipient may keep the sender trying for days: this one is not to have it again.
       const isOld = nowMs - repeat.atMs > HOUR_MS ||
         store.lived() - (repeat.livedMs ?? 0) > HOUR_MS;
       if (mail.to.length > 1 && isOld) await this.#renew(ref, repeatKey);

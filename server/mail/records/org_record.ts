@@ -46,7 +46,7 @@ export interface OrgRecord {
   restores?: readonly Restore[];
   /** Inboxes that are not deleted. */
   inboxes: number;
-  /** Addresses taken within a day, deleted inboxes' included: a window of rate_window.ts. */
+  /** Addresses taken within a day, those of deleted inboxes included: a window of rate_window.ts. */
   addressesTaken: readonly number[];
   suspendedAtMs: number | null;
   /** Deleted by its owner or purged: nothing shows it any more, and a sweep erases what is left. */

@@ -1,5 +1,5 @@
 /**
- * Access to captured mail: a browser or a program of this machine, under one of its own names. A
+ * Who may reach captured mail: a browser or a program of this machine, under one of its own names. A
  * page of a stranger can have a browser ask a relay on the same machine (DNS rebinding). Pure.
  */
 import { isLoopback } from "../../base/config/loopback.ts";
@@ -25,7 +25,7 @@ export function refuseStrangers(headers: Headers, baseUrl: string): void {
   }
 }
 
-/** @param host as in the Host header */
+/** @param host as the Host header has it */
 function isOwnName(host: string): boolean {
   if (!/^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::[0-9]{1,5})?$/i.test(host)) return false;
   if (!URL.canParse(`http://${host}`)) return false;

@@ -33,7 +33,7 @@ export interface LocalRouteServices extends Pick<Deps, "now" | "random"> {
 }
 
 const PATH = "/dev/mail";
-/** No cache may keep it, no other site's page load it. */
+/** Kept by nobody, and loaded into no page of another. */
 const HEADERS = {
   "Cache-Control": "no-store",
   "Cross-Origin-Resource-Policy": "same-origin",

@@ -341,7 +341,7 @@ export class GroupCommit {
     }
   }
 
-  /** Puts into memory what was committed. */
+  /** Has memory know what was committed. */
   #follow(job: Job<unknown, unknown>, { result, announced }: Planned): void {
     job.committed?.(result);
     for (const { topic, what } of announced) this.#listeners.get(topic)?.(what);

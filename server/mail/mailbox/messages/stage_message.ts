@@ -169,7 +169,7 @@ export function stageChange(
 }
 
 /**
- * Removes a message, and reduces the stored answers that showed it; an emptied thread goes with it.
+ * Removes a message, and what told of it under Idempotency-Keys; an emptied thread goes with it.
  * @param previous the newest message of the thread besides this one; null where it is the only one
  * @param rfcId what lies under its Message-ID
  */

@@ -1,4 +1,4 @@
-/** The line that a list shows of a message. */
+/** The line by which a list shows a message. */
 
 const PREVIEW_CODE_POINTS = 200;
 
