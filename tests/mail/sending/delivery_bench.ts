@@ -118,6 +118,7 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
       const changes = new RecipientChanges({
         store,
         mailboxes,
+        random,
         onChange: (_transaction, changed) => void bench.changed.push(changed),
       });
       const outgoing = new OutgoingQueue({ store, records, commits, log: () => {} });

@@ -1,4 +1,4 @@
-/** Changes one recipient of a message, with all that is counted and listed of it, in one commit. */
+/** Changes one recipient of a message, with all that is counted, listed and told of it, in one commit. */
 import type { ExtraWrites } from "../../../base/outgoing/outgoing_handler.ts";
 import type { Reads, Transaction } from "../../../base/storage/commits/group_commit.ts";
 import type { Store } from "../../../base/storage/rows/store.ts";
@@ -6,9 +6,14 @@ import { valueSizeBytes } from "../../../base/storage/rows/stored_size.ts";
 import { outgoingKey, type OutgoingRow } from "../../../base/outgoing/outgoing_row.ts";
 import { count } from "../../records/figures_record.ts";
 import type { MailboxChange, Mailboxes } from "../../core/mailboxes.ts";
+import { hearersOf, stageEvent } from "../../core/stage_event.ts";
+import { readThread } from "../../mailbox/messages/find_thread.ts";
 import { messageKey, type MessageRow, type Recipient } from "../../records/message_record.ts";
+import { orgKey } from "../../records/org_record.ts";
+import type { ThreadRow } from "../../records/thread_record.ts";
 import { stageSuppression } from "../../mailbox/suppressions/suppressions.ts";
 import { type MailPayload, mailRowId } from "../../mailbox/statuses/queued_mail.ts";
+import { OUTCOME_EVENTS, outcomeEvents, withDeparture } from "./recipient_events.ts";
 import { countsOf } from "./recipient_figures.ts";
 import {
   afterEvent,
@@ -28,6 +33,7 @@ export interface ChangedRecipient {
 export interface RecipientChangeServices {
   store: Store;
   mailboxes: Mailboxes;
+  random: (sizeBytes: number) => Uint8Array;
   /** Adds to the commit of each change. */
   onChange?(transaction: Transaction, changed: ChangedRecipient): void;
 }
@@ -60,7 +66,7 @@ export class RecipientChanges {
       named.inboxId,
       store.now(),
       reads,
-      () => this.#prepare(named, event, () => !isWithoutAttempt(event.trigger)),
+      () => this.#prepare(named, event, reads, () => !isWithoutAttempt(event.trigger)),
     );
   }
 
@@ -83,9 +89,9 @@ export class RecipientChanges {
     return await this.services.mailboxes.change<ChangedRecipient | "unknown" | "unchanged">(
       named.orgId,
       named.inboxId,
-      async () => {
+      async (_mailbox, reads) => {
         let changed: ChangedRecipient | null = null;
-        const change = await this.#prepare(named, event, isHeld, (one) => changed = one);
+        const change = await this.#prepare(named, event, reads, isHeld, (one) => changed = one);
         if (change === null) {
           return { plan: ({ mailbox }) => ({ mailbox, result: "unknown" }) };
         }
@@ -103,22 +109,28 @@ export class RecipientChanges {
   async #prepare(
     named: MailPayload,
     event: RecipientEvent,
+    reads: Reads,
     isHeld: (transaction: Transaction) => boolean,
     onPlanned: (changed: ChangedRecipient) => void = () => {},
   ): Promise<MailboxChange<void> | null> {
-    const { onChange } = this.services;
+    const { onChange, random } = this.services;
     const row = await this.read(named);
     const before = row?.recipients[named.recipient];
     if (row === null || before === undefined) return null;
     const { orgId } = row;
     const suppresses = suppressionOf(event);
+    const thread = await this.#heardThread(row, reads);
     return {
-      plan({ transaction, mailbox }) {
+      plan({ transaction, org, mailbox }) {
         const result = { mailbox, result: undefined };
         const isSending = isHeld(transaction);
         const after = afterEvent(before, event, { nowMs: transaction.nowMs, isSending });
         if (after === null) return result;
-        const changed = { row: withRecipient(row, named.recipient, after), before, after };
+        const changed = {
+          row: withRecipient(row, named.recipient, after, event),
+          before,
+          after,
+        };
         const { id, inboxId } = row;
         transaction.set(messageKey(orgId, inboxId, id), changed.row);
         count(transaction, orgId, row.createdAtMs, countsOf(before, after, event));
@@ -131,12 +143,34 @@ export class RecipientChanges {
             messageId: id,
           });
         }
+        let last: string | null = null;
+        for (
+          const type of thread === null ? [] : outcomeEvents(row, changed.row, named.recipient)
+        ) {
+          const of = type === "message.sent" ? {} : { recipient: named.recipient };
+          const subject = { message: changed.row, thread: thread!, ...of };
+          last = stageEvent(transaction, org, type, subject, random, last);
+        }
         const told = { ...changed, recipient: named.recipient, event };
         onChange?.(transaction, told);
         onPlanned(told);
         return result;
       },
     };
+  }
+
+  /**
+   * The thread of a message, where a webhook could hear what becomes of it. The org is one of the records that
+   * the commit checks anyway: where somebody hears it by then, this is read again.
+   */
+  async #heardThread(
+    { orgId, inboxId, threadId }: MessageRow,
+    reads: Reads,
+  ): Promise<ThreadRow | null> {
+    const org = await reads.get(orgKey(orgId));
+    const isHeard = org !== null &&
+      OUTCOME_EVENTS.some((type) => hearersOf(org, type, inboxId).length > 0);
+    return isHeard ? await readThread(this.services.store, orgId, inboxId, threadId) : null;
   }
 }
 
@@ -146,8 +180,14 @@ function suppressionOf({ trigger, isHard }: RecipientEvent): "complaint" | "hard
 }
 
 /** A message with a recipient as it is now; what the other side said gives way where there is no room. */
-function withRecipient(row: MessageRow, recipient: number, after: Recipient): MessageRow {
-  const changed = { ...row, recipients: row.recipients.with(recipient, after) };
-  if (valueSizeBytes(changed) <= MAX_ROW_BYTES) return changed;
-  return { ...row, recipients: row.recipients.with(recipient, { ...after, detail: null }) };
+function withRecipient(
+  row: MessageRow,
+  recipient: number,
+  after: Recipient,
+  { trigger }: RecipientEvent,
+): MessageRow {
+  const withOne = (one: Recipient) =>
+    withDeparture({ ...row, recipients: row.recipients.with(recipient, one) }, trigger);
+  const changed = withOne(after);
+  return valueSizeBytes(changed) <= MAX_ROW_BYTES ? changed : withOne({ ...after, detail: null });
 }
