@@ -76,15 +76,14 @@ export class Mailboxes {
    * Makes one change. What it plans rests on what `prepare` has read, else it is prepared again.
    * @param by the key that asks for it; the id of the org where none does, but the relay itself or a
    * person who was let in otherwise
-   * @param prepare reads rows of the inbox, and records that the commit requires unchanged; called again where
-   * they are outdated, or plan() throws Outdated
+   * @param prepare reads rows of the inbox; called again where they are outdated, or plan() throws Outdated
    * @throws RelayError `unavailable` where too many wait, `not_found` for an inbox that has gone,
    * `unknown_key` for an org that has, what requireCaller() and plan() throw
    */
   async change<T>(
     by: CallingKey | string,
     inboxId: string,
-    prepare: (mailbox: Mailbox, reads: Reads) => Promise<MailboxChange<T>> | MailboxChange<T>,
+    prepare: (mailbox: Mailbox) => Promise<MailboxChange<T>> | MailboxChange<T>,
   ): Promise<T> {
     const { commits, limits, waits } = this.services;
     const caller = typeof by === "string" ? null : by;
@@ -109,7 +108,7 @@ export class Mailboxes {
           ],
           sizeBytes: ({ sizeBytes = JOB_BYTES }) => sizeBytes,
           // The guard before its rows.
-          prepare: async (reads) => await prepare(await reads.get(key) ?? EMPTY_MAILBOX, reads),
+          prepare: async (reads) => await prepare(await reads.get(key) ?? EMPTY_MAILBOX),
           plan(transaction, change) {
             const org = caller === null
               ? requireOrg(transaction, orgId, limits)

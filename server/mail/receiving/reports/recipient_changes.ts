@@ -1,15 +1,20 @@
 /** Changes one recipient of a message, with all that is counted, listed and told of it, in one commit. */
 import type { ExtraWrites } from "../../../base/outgoing/outgoing_handler.ts";
-import type { Reads, Transaction } from "../../../base/storage/commits/group_commit.ts";
+import {
+  Outdated,
+  type Reads,
+  type Transaction,
+} from "../../../base/storage/commits/group_commit.ts";
+import type { RecordCache } from "../../../base/storage/commits/record_cache.ts";
 import type { Store } from "../../../base/storage/rows/store.ts";
 import { valueSizeBytes } from "../../../base/storage/rows/stored_size.ts";
 import { outgoingKey, type OutgoingRow } from "../../../base/outgoing/outgoing_row.ts";
 import { count } from "../../records/figures_record.ts";
-import type { MailboxChange, Mailboxes } from "../../core/mailboxes.ts";
+import type { MailboxChange, Mailboxes, MailboxTransaction } from "../../core/mailboxes.ts";
 import { hearersOf, stageEvent } from "../../core/stage_event.ts";
 import { readThread } from "../../mailbox/messages/find_thread.ts";
 import { messageKey, type MessageRow, type Recipient } from "../../records/message_record.ts";
-import { orgKey } from "../../records/org_record.ts";
+import { orgKey, type OrgRecord } from "../../records/org_record.ts";
 import type { ThreadRow } from "../../records/thread_record.ts";
 import { stageSuppression } from "../../mailbox/suppressions/suppressions.ts";
 import { type MailPayload, mailRowId } from "../../mailbox/statuses/queued_mail.ts";
@@ -32,6 +37,7 @@ export interface ChangedRecipient {
 
 export interface RecipientChangeServices {
   store: Store;
+  records: Pick<RecordCache, "load">;
   mailboxes: Mailboxes;
   random: (sizeBytes: number) => Uint8Array;
   /** Adds to the commit of each change. */
@@ -66,7 +72,7 @@ export class RecipientChanges {
       named.inboxId,
       store.now(),
       reads,
-      () => this.#prepare(named, event, reads, () => !isWithoutAttempt(event.trigger)),
+      () => this.#prepare(named, event, () => !isWithoutAttempt(event.trigger)),
     );
   }
 
@@ -89,9 +95,9 @@ export class RecipientChanges {
     return await this.services.mailboxes.change<ChangedRecipient | "unknown" | "unchanged">(
       named.orgId,
       named.inboxId,
-      async (_mailbox, reads) => {
+      async () => {
         let changed: ChangedRecipient | null = null;
-        const change = await this.#prepare(named, event, reads, isHeld, (one) => changed = one);
+        const change = await this.#prepare(named, event, isHeld, (one) => changed = one);
         if (change === null) {
           return { plan: ({ mailbox }) => ({ mailbox, result: "unknown" }) };
         }
@@ -109,19 +115,18 @@ export class RecipientChanges {
   async #prepare(
     named: MailPayload,
     event: RecipientEvent,
-    reads: Reads,
     isHeld: (transaction: Transaction) => boolean,
     onPlanned: (changed: ChangedRecipient) => void = () => {},
   ): Promise<MailboxChange<void> | null> {
-    const { onChange, random } = this.services;
+    const { onChange } = this.services;
     const row = await this.read(named);
     const before = row?.recipients[named.recipient];
     if (row === null || before === undefined) return null;
     const { orgId } = row;
     const suppresses = suppressionOf(event);
-    const thread = await this.#heardThread(row, reads);
+    const thread = await this.#heardThread(row);
     return {
-      plan({ transaction, org, mailbox }) {
+      plan: ({ transaction, org, mailbox }) => {
         const result = { mailbox, result: undefined };
         const isSending = isHeld(transaction);
         const after = afterEvent(before, event, { nowMs: transaction.nowMs, isSending });
@@ -143,14 +148,12 @@ export class RecipientChanges {
             messageId: id,
           });
         }
-        let last: string | null = null;
-        for (
-          const type of thread === null ? [] : outcomeEvents(row, changed.row, named.recipient)
-        ) {
-          const of = type === "message.sent" ? {} : { recipient: named.recipient };
-          const subject = { message: changed.row, thread: thread!, ...of };
-          last = stageEvent(transaction, org, type, subject, random, last);
-        }
+        this.#stageEvents({ transaction, org }, {
+          before: row,
+          after: changed.row,
+          recipient: named.recipient,
+          thread,
+        });
         const told = { ...changed, recipient: named.recipient, event };
         onChange?.(transaction, told);
         onPlanned(told);
@@ -160,17 +163,38 @@ export class RecipientChanges {
   }
 
   /**
-   * The thread of a message, where a webhook could hear what becomes of it. The org is one of the records that
-   * the commit checks anyway: where somebody hears it by then, this is read again.
+   * The thread of a message, where a webhook could hear what becomes of it; undefined where none does. The org
+   * is as memory has it, so that nothing is read for it: the plan knows better.
    */
   async #heardThread(
     { orgId, inboxId, threadId }: MessageRow,
-    reads: Reads,
-  ): Promise<ThreadRow | null> {
-    const org = await reads.get(orgKey(orgId));
+  ): Promise<ThreadRow | null | undefined> {
+    const { records, store } = this.services;
+    const org = (await records.load(orgKey(orgId))).value as OrgRecord | null;
     const isHeard = org !== null &&
       OUTCOME_EVENTS.some((type) => hearersOf(org, type, inboxId).length > 0);
-    return isHeard ? await readThread(this.services.store, orgId, inboxId, threadId) : null;
+    return isHeard ? await readThread(store, orgId, inboxId, threadId) : undefined;
+  }
+
+  /** @throws Outdated where somebody hears it who did not when it was prepared */
+  #stageEvents(
+    { transaction, org }: Pick<MailboxTransaction, "transaction" | "org">,
+    { before, after, recipient, thread }: {
+      before: MessageRow;
+      after: MessageRow;
+      recipient: number;
+      thread: ThreadRow | null | undefined;
+    },
+  ): void {
+    let last: string | null = null;
+    for (const type of outcomeEvents(before, after, recipient)) {
+      if (hearersOf(org, type, after.inboxId).length === 0) continue;
+      if (thread === undefined) throw new Outdated();
+      if (thread === null) return; // no message is without one
+      const of = type === "message.sent" ? {} : { recipient };
+      const subject = { message: after, thread, ...of };
+      last = stageEvent(transaction, org, type, subject, this.services.random, last);
+    }
   }
 }
 
