@@ -12,12 +12,7 @@ import {
   watchEvents,
   webhookFilter,
 } from "../../support/raised_events.ts";
-import {
-  type Bench,
-  putThread,
-  type Sent,
-  withDeliveries,
-} from "../sending/delivery_bench.ts";
+import { type Bench, putThread, type Sent, withDeliveries } from "../sending/delivery_bench.ts";
 
 /**
  * What each way raises of a message with one recipient, `sent` for message.sent, after which nobody is waited
