@@ -1,4 +1,4 @@
-/** Erases events with what they tell of (docs/mail.md, "Events"). */
+/** Erases events with what they tell of (docs/mail.md, "Events: when"). */
 import type { Blobs } from "../../base/blobs/blobs.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
 import { defineRow } from "../../base/storage/rows/row_key.ts";

@@ -1,4 +1,4 @@
-/** Which events a change of a recipient raises (docs/mail.md, "Events"). Pure. */
+/** Which events a change of a recipient raises (docs/mail.md, "Events: when"). Pure. */
 import type { EventType } from "../../records/event_record.ts";
 import type { MessageRow, RecipientStatus } from "../../records/message_record.ts";
 import type { Trigger } from "../../mailbox/statuses/recipient_status.ts";
