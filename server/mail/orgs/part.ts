@@ -27,6 +27,7 @@ const TABLES = [
   "mail-object",
   "mail-retention",
   "mail-storage",
+  "mail-event-erased",
   "mail-written",
 ];
 

@@ -5,7 +5,7 @@ import { makeUlid, ULID_PATTERN } from "../../base/storage/rows/ulid.ts";
 export { makeUlid, makeUlidAbove } from "../../base/storage/rows/ulid.ts";
 
 /** Prefixes (specification, 2.11). */
-export type MailIdPrefix = "org" | "ibx" | "msg" | "thr" | "key" | "wh" | "dft";
+export type MailIdPrefix = "org" | "ibx" | "msg" | "thr" | "key" | "wh" | "dft" | "evt" | "dlv";
 
 /** A new id, as in "org_01JD...". Parameters as makeUlid(). */
 export function makeMailId(

@@ -3,6 +3,7 @@ import { DAY_MS, HOUR_MS } from "../../base/time/time_units.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import { defineRecord } from "../../base/storage/commits/record_key.ts";
 import { defineRow } from "../../base/storage/rows/row_key.ts";
+import type { WebhookFilter } from "./event_record.ts";
 
 /** How an org came by its address, and when. */
 export interface EmailProof {
@@ -46,6 +47,8 @@ export interface OrgRecord {
   restores?: readonly Restore[];
   /** Inboxes that are not deleted. */
   inboxes: number;
+  /** Webhooks by creation, disabled ones included; absent without any. */
+  webhooks?: readonly WebhookFilter[];
   /** Addresses taken within a day, those of deleted inboxes included: a window of rate_window.ts. */
   addressesTaken: readonly number[];
   suspendedAtMs: number | null;
