@@ -7,29 +7,31 @@ import {
   startRawReceiver,
 } from "../../../tests/support/outside_rig.ts";
 import { type ScriptedRecords, startScriptedDns } from "../../../tests/support/dns_server.ts";
+import type { Connect } from "./open_connection.ts";
 import type { Outside, OutsideAnswer, OutsideOptions } from "./outside.ts";
 
 const SHORT_MS = 300;
-const PUBLIC = "127.0.0.2";
+/** Counts as public; connections to it reach the one listener, those to any other address the other. */
+const PUBLIC = "192.0.2.1";
+const REMOTE = "127.0.0.1";
 
-/**
- * Two listeners on one port: 127.0.0.2, which counts as public, and 127.0.0.1, which is none of a
- * stranger's. Neither speaks TLS: that the former was reached shows in its connections.
- */
+/** Two listeners, of which strangers may reach one. Neither speaks TLS: what was reached shows in connections. */
 async function startBothSides(): Promise<
-  { open: RawReceiver; closed: RawReceiver; port: number } & AsyncDisposable
+  & { open: RawReceiver; closed: RawReceiver; tried: string[]; connect: Connect }
+  & AsyncDisposable
 > {
-  const closed = await startRawReceiver((socket) => void socket.end("no"), { atOnce: true });
-  const { port } = closed;
-  const open = await startRawReceiver((socket) => void socket.end("no"), {
-    host: PUBLIC,
-    port,
-    atOnce: true,
-  });
+  const [open, closed] = await Promise.all(
+    [1, 2].map(() => startRawReceiver((socket) => void socket.end("no"), { atOnce: true })),
+  ) as [RawReceiver, RawReceiver];
+  const tried: string[] = [];
   return {
     open,
     closed,
-    port,
+    tried,
+    connect: ({ host }) => {
+      tried.push(host);
+      return connect({ host: REMOTE, port: (host === PUBLIC ? open : closed).port });
+    },
     async [Symbol.asyncDispose]() {
       await open[Symbol.asyncDispose]();
       await closed[Symbol.asyncDispose]();
@@ -40,7 +42,7 @@ async function startBothSides(): Promise<
 function strictOutside(options: Parameters<typeof outsideOf>[0]): Outside {
   return outsideOf({
     allowLoopback: false,
-    isAllowed: (address) => address === PUBLIC,
+    isAllowed: (address) => address === PUBLIC || address === REMOTE,
     ...options,
   });
 }
@@ -61,8 +63,8 @@ async function reached(
 ): Promise<[outcome: string, open: number, closed: number]> {
   await using sides = await startBothSides();
   await using dns = startScriptedDns(zone);
-  const outside = strictOutside({ dns: dns.server, ...options });
-  const got = await post(outside, `https://hook.example:${sides.port}/`);
+  const outside = strictOutside({ dns: dns.server, connect: sides.connect, ...options });
+  const got = await post(outside, "https://hook.example/");
   return [outcome(got), sides.open.connections, sides.closed.connections];
 }
 
@@ -72,26 +74,27 @@ Deno.test("Outside.post() connects to the address that it judged, whatever DNS s
   let asked = 0;
   dns.zone.get = (question) => {
     if (question !== "A hook.example") return "nxdomain";
-    return { A: [asked++ === 0 ? PUBLIC : "127.0.0.1"] };
+    return { A: [asked++ === 0 ? PUBLIC : "127.0.0.9"] };
   };
-  const outside = strictOutside({ dns: dns.server });
-  const url = `https://hook.example:${sides.port}/`;
+  const outside = strictOutside({ dns: dns.server, connect: sides.connect });
+  const url = "https://hook.example/";
   assert.equal(outcome(await post(outside, url)), "null tls");
   assert.deepEqual([asked, sides.open.connections, sides.closed.connections], [1, 1, 0]);
   assert.equal(outcome(await post(outside, url)), "null blocked_address");
   assert.deepEqual([asked, sides.open.connections, sides.closed.connections], [2, 1, 0]);
+  assert.deepEqual(sides.tried, [PUBLIC]);
 });
 
 Deno.test("Outside.post() connects to none of several addresses where one is not public", async () => {
   const blocked = ["null blocked_address", 0, 0];
   assert.deepEqual(await reached({ "A hook.example": { A: [PUBLIC] } }), ["null tls", 1, 0]);
   const bad: Record<string, ScriptedRecords>[] = [
-    { "A hook.example": { A: ["127.0.0.1"] } },
-    { "A hook.example": { A: [PUBLIC, "127.0.0.1"] } },
+    { "A hook.example": { A: ["127.0.0.9"] } },
+    { "A hook.example": { A: [PUBLIC, "127.0.0.9"] } },
     { "A hook.example": { A: ["10.0.0.1", PUBLIC] } },
     { "A hook.example": { A: [PUBLIC] }, "AAAA hook.example": { AAAA: ["0:0:0:0:0:0:0:1"] } },
     { "AAAA hook.example": { AAAA: ["0:0:0:0:0:ffff:7f00:1"] } },
-    { "A hook.example": { CNAME: "rebind.example" }, "A rebind.example": { A: ["127.0.0.1"] } },
+    { "A hook.example": { CNAME: "rebind.example" }, "A rebind.example": { A: ["127.0.0.9"] } },
   ];
   for (const zone of bad) assert.deepEqual(await reached(zone), blocked, JSON.stringify(zone));
 });
@@ -127,10 +130,11 @@ Deno.test("Outside.post() judges what names resolve to by the real table", async
 Deno.test("Outside.post() judges the very socket before a byte is sent", async () => {
   await using sides = await startBothSides();
   const outside = strictOutside({
+    isAllowed: (address) => address === PUBLIC,
     resolve: () => Promise.resolve([PUBLIC]),
-    connect: (to) => connect({ host: "127.0.0.1", port: to.port }),
+    connect: () => connect({ host: REMOTE, port: sides.closed.port }),
   });
-  const got = await post(outside, `https://hook.example:${sides.port}/`);
+  const got = await post(outside, "https://hook.example/");
   assert.equal(outcome(got), "null blocked_address");
   await sides.closed.deserted();
   assert.deepEqual([sides.closed.connections, sides.closed.received], [1, ""]);
@@ -174,21 +178,23 @@ Deno.test("Outside.post() is late where DNS, a connection or TLS say nothing", a
 
 Deno.test("Outside.post() tries further addresses where one does not answer, each for its share", async () => {
   await using sides = await startBothSides();
-  const tried: string[] = [];
+  const addresses = ["192.0.2.3", "192.0.2.2", PUBLIC];
   const outside = strictOutside({
     limitMs: 4 * SHORT_MS,
-    isAllowed: (address) => /^127\.0\.0\.[2-9]$/.test(address),
-    resolve: () => Promise.resolve(["127.0.0.4", "127.0.0.3", PUBLIC]),
+    isAllowed: (address) => addresses.includes(address) || address === REMOTE,
+    resolve: () => Promise.resolve(addresses),
     connect: (to) => {
-      tried.push(to.host);
-      return to.host === "127.0.0.4" ? new Socket() : connect(to);
+      const socket = sides.connect(to);
+      if (to.host === PUBLIC) return socket;
+      socket.destroy();
+      return to.host === addresses[0] ? new Socket() : new Socket().destroy(new Error("refused"));
     },
   });
-  const got = await post(outside, `https://hook.example:${sides.port}/`);
+  const got = await post(outside, "https://hook.example/");
   assert.deepEqual([outcome(got), sides.open.connections], ["null tls", 1]);
-  assert.deepEqual(tried, ["127.0.0.4", "127.0.0.3", PUBLIC]);
+  assert.deepEqual(sides.tried, addresses);
 
-  const many = Array.from({ length: 90 }, (_, index) => `127.0.0.${index + 100}`);
+  const many = Array.from({ length: 90 }, (_, index) => `192.0.2.${index + 100}`);
   const down: string[] = [];
   const lost = strictOutside({
     isAllowed: () => true,
