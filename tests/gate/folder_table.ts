@@ -155,6 +155,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "unwanted.ts",
             ],
           },
+          outside: { imports: [".", "config", "parts", "time"], shows: ["dns_client.ts"] },
           sealing: { imports: [".", "parts", "storage"], shows: "*" },
           waiting: {
             imports: ["bounds", "parts", "storage", "time"],

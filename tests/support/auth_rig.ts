@@ -10,7 +10,7 @@ import type {
   MailClient,
   SenderCheck,
 } from "../../server/mail/receiving/sender_checks/auth_messages.ts";
-import { createDnsClient } from "../../server/mail/receiving/sender_checks/dns_client.ts";
+import { createDnsClient } from "../../server/base/outside/dns_client.ts";
 import type { LookupBounds } from "../../server/mail/receiving/sender_checks/lookups.ts";
 import type { Party } from "../../server/mail/receiving/sender_checks/next_check.ts";
 import type { MailAuth } from "../../server/mail/records/message_record.ts";

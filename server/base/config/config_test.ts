@@ -132,6 +132,7 @@ Deno.test("parseConfig() reads switches as true or false and nothing else", () =
       "RELAY_SHARED_STORE",
       "RELAY_MAIL_BOUNCES",
       "RELAY_ALLOW_LOOPBACK_WEBHOOKS",
+      "RELAY_WEBHOOKS",
     ]
   ) {
     for (const value of ["yes", "1", "TRUE"]) {

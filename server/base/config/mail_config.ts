@@ -55,6 +55,10 @@ export interface MailConfig {
   googleClientId?: string;
   googleJwksUrl: string;
   allowLoopbackWebhooks: boolean;
+  /** False: events of mail are posted to nobody, and the process needs no right to reach every host. */
+  webhooks: boolean;
+  /** The runtime is told to use a proxy, which would hide from the relay whom it reaches. */
+  envProxy: boolean;
   /** Local mode: mail is captured in memory and goes nowhere. */
   local: boolean;
 }
@@ -97,6 +101,8 @@ export function parseMailConfig(env: Environment): MailConfig {
     googleJwksUrl: urlSetting(env, "RELAY_GOOGLE_JWKS_URL", ["https:", "http:"])?.href ??
       GOOGLE_JWKS_URL,
     allowLoopbackWebhooks: booleanSetting(env, "RELAY_ALLOW_LOOPBACK_WEBHOOKS", local),
+    webhooks: booleanSetting(env, "RELAY_WEBHOOKS", true),
+    envProxy: !["0", "false"].includes(optionalText(env, "NODE_USE_ENV_PROXY") ?? "0"),
     local,
   };
 }

@@ -29,6 +29,8 @@ Deno.test("parseMailConfig() has nothing on by default", () => {
     trustedSealers: [],
     googleJwksUrl: "https://www.googleapis.com/oauth2/v3/certs",
     allowLoopbackWebhooks: false,
+    webhooks: true,
+    envProxy: false,
     local: false,
   });
 });
@@ -175,7 +177,13 @@ Deno.test("parseMailConfig() reads resolvers, sign-in and the inbound secret", (
     RELAY_ALLOW_LOOPBACK_WEBHOOKS: "true",
     RELAY_SMTP_CA: "/etc/ca.pem",
     RELAY_SMTP_CONNECTIONS: "3",
+    RELAY_WEBHOOKS: "false",
+    NODE_USE_ENV_PROXY: "1",
   });
+  assert.deepEqual([mail.webhooks, mail.envProxy], [false, true]);
+  for (const NODE_USE_ENV_PROXY of ["", "0", "false"]) {
+    assert.equal(parseMailConfig({ NODE_USE_ENV_PROXY }).envProxy, false);
+  }
   assert.deepEqual(mail.trustedSealers, ["google.com", "lists.example.org"]);
   assert.deepEqual(mail.dnsServers, [
     { host: "127.0.0.1", port: 5353 },

@@ -4,6 +4,7 @@ export const SETTING_NAMES: readonly string[] = [
   "DENO_DEPLOYMENT_ID",
   "DENO_KV_ACCESS_TOKEN",
   "HOST",
+  "NODE_USE_ENV_PROXY",
   "PORT",
   "RELAY_ADMIN_TOKEN",
   "RELAY_ALLOW_LOOPBACK_WEBHOOKS",
@@ -37,4 +38,5 @@ export const SETTING_NAMES: readonly string[] = [
   "RELAY_SMTP_CONNECTIONS",
   "RELAY_SMTP_URL",
   "RELAY_TRUSTED_PROXY_HOPS",
+  "RELAY_WEBHOOKS",
 ];

@@ -16,7 +16,7 @@ import { whenReady } from "../../base/http/callers/when_ready.ts";
 import { answerWhole } from "../../base/http/answers/large_answer.ts";
 import { readQuery } from "../../base/http/fields/query.ts";
 import type { HttpEnv } from "../../base/http/routes/route.ts";
-import { MAX_ID } from "../../base/max_id.ts";
+import { MAX_ID } from "../../base/bounds/max_id.ts";
 import type { Inbox } from "./inbox/inbox.ts";
 import { encodePage } from "./rows/encode_page.ts";
 import type { PageBudget } from "./inbox/page_budget.ts";

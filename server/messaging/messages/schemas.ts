@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { described, integer, limit } from "../../base/description/schemas/queries.ts";
 import * as value from "../../base/description/schemas/values.ts";
 import { flag } from "../../base/http/fields/query.ts";
-import { MAX_ID } from "../../base/max_id.ts";
+import { MAX_ID } from "../../base/bounds/max_id.ts";
 import { MAX_WAIT_S } from "./inbox/inbox.ts";
 
 export const contentType = z.enum(["text", "json"]);

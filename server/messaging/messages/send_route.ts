@@ -16,7 +16,7 @@ import * as value from "../../base/description/schemas/values.ts";
 import { JSON_HEADERS } from "../../base/http/answers/answer.ts";
 import { readObject } from "../../base/http/fields/json_body.ts";
 import { readIdempotencyKey } from "../../base/idempotency/idempotency_key.ts";
-import { MAX_ID } from "../../base/max_id.ts";
+import { MAX_ID } from "../../base/bounds/max_id.ts";
 import { timestamp } from "../../base/time/timestamp.ts";
 import { body, contentType } from "./schemas.ts";
 import type { SendResult } from "./send/send_answer.ts";

@@ -4,7 +4,7 @@ import { inKey, type InRecord } from "../mailboxes/agent_mailboxes.ts";
 import { MAX_WAIT_S } from "../messages/inbox/inbox.ts";
 import type { PollQuery } from "../messages/inbox/inbox_reader.ts";
 import { defineTool, type Tool } from "../../base/tool_server/tool.ts";
-import { MAX_ID } from "../../base/max_id.ts";
+import { MAX_ID } from "../../base/bounds/max_id.ts";
 import { PAGE_LIMIT } from "../../base/description/schemas/queries.ts";
 import { describeInbox } from "./describe_inbox.ts";
 import { inboxEntrySchema, readInboxEntry } from "./inbox_entry.ts";

@@ -4,7 +4,7 @@
  */
 import { z } from "@hono/zod-openapi";
 import { integer as clamped, type Parameter } from "../../http/fields/query.ts";
-import { MAX_ID } from "../../max_id.ts";
+import { MAX_ID } from "../../bounds/max_id.ts";
 
 export interface DescribedParameter<T> extends Parameter<T> {
   readonly schema: z.ZodType;

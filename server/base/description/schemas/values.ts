@@ -1,6 +1,6 @@
 /** Values that many records share, as schemas. */
 import { z } from "@hono/zod-openapi";
-import { MAX_ID } from "../../max_id.ts";
+import { MAX_ID } from "../../bounds/max_id.ts";
 
 /** A message or agent id: an int64 that every JSON number type holds exactly. */
 export const id = (what: string) =>

@@ -3,7 +3,7 @@
  * mailbox and are unique in the store (docs/adr/0005).
  */
 import { unavailable } from "../../errors.ts";
-import { MAX_ID } from "../../max_id.ts";
+import { MAX_ID } from "../../bounds/max_id.ts";
 import { isLate, StoreFailed } from "../rows/call_deadline.ts";
 import { impossibleClock, isImpossible } from "../rows/clock_watch.ts";
 import type { Store } from "../rows/store.ts";

@@ -4,7 +4,7 @@ import { createFakeKv } from "../../../../tests/support/fake_kv.ts";
 import { silentStore } from "../../../../tests/support/silent_store.ts";
 import { openTestStorage } from "../../../../tests/support/storage.ts";
 import { storeOn } from "../../../../tests/support/store_on.ts";
-import { MAX_ID } from "../../max_id.ts";
+import { MAX_ID } from "../../bounds/max_id.ts";
 import { CALL_DEADLINE_MS, NoAnswer, StoreFailed } from "../rows/call_deadline.ts";
 import { CeilingReached, IdSequence, lowestIdAt, nextIdInSlot } from "./id_sequence.ts";
 

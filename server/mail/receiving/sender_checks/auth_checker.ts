@@ -13,7 +13,7 @@ import {
   type MailToCheck,
   type SenderCheck,
 } from "./auth_messages.ts";
-import type { AskDns } from "./dns_client.ts";
+import type { AskDns } from "../../../base/outside/dns_client.ts";
 import { LOOKUP_BOUNDS, type LookupBounds, Lookups } from "./lookups.ts";
 import { newestOfMost, nextCheck, type Party } from "./next_check.ts";
 

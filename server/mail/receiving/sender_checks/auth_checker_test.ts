@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { heldWorkers, settle } from "../../../../tests/support/held_workers.ts";
 import { AuthChecker, type CheckerBounds } from "./auth_checker.ts";
 import type { AuthWord, DnsWord, MailToCheck, SenderCheck } from "./auth_messages.ts";
-import type { AskDns } from "./dns_client.ts";
+import type { AskDns } from "../../../base/outside/dns_client.ts";
 import type { Party } from "./next_check.ts";
 
 const CLIENT = { clientIp: "192.0.2.1", helo: null, envelopeFrom: "a@example.org" };

@@ -1,5 +1,5 @@
 /** What one mail may ask of DNS: so many questions, each once, within so much time in all. */
-import type { AskDns } from "./dns_client.ts";
+import type { AskDns } from "../../../base/outside/dns_client.ts";
 import type { DnsAnswer, DnsRecord, RecordType } from "../../../../toolkit/mail/dns_message.ts";
 
 export interface LookupBounds {

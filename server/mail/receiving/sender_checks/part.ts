@@ -6,7 +6,7 @@ import type { DnsServer } from "../../../../toolkit/mail/ask_dns.ts";
 import { RESOLV_CONF, systemNameservers } from "../../../../toolkit/mail/resolv_conf.ts";
 import { AuthChecker, startAuthWorker } from "./auth_checker.ts";
 import type { MailClient, SenderCheck } from "./auth_messages.ts";
-import { createDnsClient } from "./dns_client.ts";
+import { createDnsClient } from "../../../base/outside/dns_client.ts";
 import { UNCHECKED } from "./fixed_auth.ts";
 import type { Party } from "./next_check.ts";
 

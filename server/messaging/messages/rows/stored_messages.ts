@@ -19,7 +19,7 @@ import { present, readWhole } from "./read_whole.ts";
 import type { RecentMessage, RecentMessages } from "./recent_messages.ts";
 import { createdAtOf, decodeRow } from "./row_codec.ts";
 import { DAY_MS } from "../../../base/time/time_units.ts";
-import { MAX_ID } from "../../../base/max_id.ts";
+import { MAX_ID } from "../../../base/bounds/max_id.ts";
 
 /** Messages whose pieces are read at a time: up to this many may be read beyond the end of a page. */
 const JOINED_TOGETHER = 8;

@@ -1,7 +1,7 @@
 /** Asks DNS servers, over TCP (RFC 7766): no answer can be forged from beside the path. */
-import { askDns, type DnsServer } from "../../../../toolkit/mail/ask_dns.ts";
-import type { DnsAnswer, RecordType } from "../../../../toolkit/mail/dns_message.ts";
-import { LateError, nodeDns } from "../../../../toolkit/node/dns_exchange.ts";
+import { askDns, type DnsServer } from "../../../toolkit/mail/ask_dns.ts";
+import type { DnsAnswer, RecordType } from "../../../toolkit/mail/dns_message.ts";
+import { LateError, nodeDns } from "../../../toolkit/node/dns_exchange.ts";
 
 /** Asks for the records of a name. Never throws; what takes too long is ETIMEOUT. */
 export type AskDns = (
