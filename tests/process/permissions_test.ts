@@ -140,8 +140,16 @@ Deno.test({
     const inside = ["10.0.0.1:5432", "172.31.0.1", "169.254.169.254:80", "[::1]:80", "0.0.0.0:80"];
     const mapped = ["[::ffff:10.0.0.1]:5432", "[::ffff:a9fe:a9fe]:80"];
     const { output } = await runCommand(
-      [Deno.execPath(), "run", "--quiet", ...flags, `data:text/javascript,${probe}`]
-        .concat(hosts, inside, mapped),
+      [
+        Deno.execPath(),
+        "run",
+        "--quiet",
+        ...flags,
+        `data:text/javascript,${probe}`,
+        ...hosts,
+        ...inside,
+        ...mapped,
+      ],
       { cwd: ROOT, env: { NO_COLOR: "1" } },
     );
     assert.deepEqual(output.trim().split("\n"), [
