@@ -14,7 +14,7 @@ function isUnavailable(error: unknown): boolean {
   return true;
 }
 
-blobTest("BlobStore gives back each section as it was written", async (rig) => {
+blobTest("Blobs gives back each section as it was written", async (rig) => {
   const sizes = [[1], [0], [59_999, 2, 0, 60_000], [120_000], [0, 0, 3], [2_000_001, 700_000]];
   assert.ok(sizes.length > 0);
   for (const sectionSizes of sizes) {
@@ -33,7 +33,7 @@ blobTest("BlobStore gives back each section as it was written", async (rig) => {
   );
 });
 
-blobTest("BlobStore refuses folders that lead elsewhere", async ({ blobs }) => {
+blobTest("Blobs refuses folders that lead elsewhere", async ({ blobs }) => {
   const folders = [
     [],
     [".."],

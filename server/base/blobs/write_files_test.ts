@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { writeBatch } from "./write_batch.ts";
+import { writeFiles } from "./write_files.ts";
 
 /** Notes each step that decides whether a file outlives a power cut; `fail` may end one. */
 async function stepsOf(
@@ -8,7 +8,7 @@ async function stepsOf(
   fail: (step: string) => boolean = () => false,
 ): Promise<string[]> {
   const steps: string[] = [];
-  const { openSync, renameSync, open } = Deno;
+  const { open, rename } = Deno;
   const note = (step: string, path: string | URL) => {
     const noted = `${step} ${String(path).split("/").at(-1)}`;
     if (fail(noted)) throw new Error(noted);
@@ -22,16 +22,15 @@ async function stepsOf(
     };
     return file;
   };
-  Deno.openSync = (path, options) => watched(openSync(path, options), path);
   Deno.open = async (path, options) => watched(await open(path, options), path);
-  Deno.renameSync = (from, to) => {
-    renameSync(from, to);
+  Deno.rename = async (from, to) => {
+    await rename(from, to);
     note("rename to", to);
   };
   try {
     await work();
   } finally {
-    Object.assign(Deno, { openSync, renameSync, open });
+    Object.assign(Deno, { open, rename });
   }
   return steps;
 }
@@ -51,42 +50,50 @@ const filesIn = (folder: string) =>
   ["a", "b"].map((name) => ({
     path: join(folder, name),
     temporaryPath: join(folder, `${name}.tmp`),
-    bytes: new TextEncoder().encode(name),
+    sections: [new TextEncoder().encode(name)],
   }));
 
-Deno.test("writeBatch() flushes each file before its name, and the names last", () =>
+Deno.test("writeFiles() flushes each file before its name, and the names last", () =>
   withFolder(async (folder) => {
     const steps = await stepsOf(async () => {
-      assert.deepEqual(await writeBatch(folder, filesIn(folder)), [null, null]);
+      assert.deepEqual(await writeFiles(filesIn(folder)), [null, null]);
     });
-    assert.deepEqual(steps.slice(0, 2).sort(), ["flush a.tmp", "flush b.tmp"]);
-    assert.deepEqual(steps.slice(2), ["rename to a", "rename to b", "flush folder"]);
+    for (const name of ["a", "b"]) {
+      const [flushed, named] = [`flush ${name}.tmp`, `rename to ${name}`].map((step) =>
+        steps.indexOf(step)
+      );
+      assert.ok(0 <= flushed! && flushed! < named!, steps.join());
+    }
+    assert.deepEqual([steps.length, steps.at(-1)], [5, "flush folder"]);
     assert.equal(await Deno.readTextFile(join(folder, "b")), "b");
   }));
 
-Deno.test("writeBatch() names no file whose flush failed, and says so of it alone", () =>
+Deno.test("writeFiles() names no file whose flush failed, and says so of it alone", () =>
   withFolder(async (folder) => {
     let ends: unknown[] = [];
     const steps = await stepsOf(
-      async () => void (ends = await writeBatch(folder, filesIn(folder))),
+      async () => void (ends = await writeFiles(filesIn(folder))),
       (step) => step === "flush a.tmp",
     );
-    assert.deepEqual(ends, [{ name: "Error", message: "flush a.tmp" }, null]);
+    assert.deepEqual(ends.map((end) => end && (end as Error).message), ["flush a.tmp", null]);
     assert.deepEqual(steps, ["flush b.tmp", "rename to b", "flush folder"]);
   }));
 
-Deno.test("writeBatch() says of every file that it is not kept where the names could not be flushed", () =>
+Deno.test("writeFiles() keeps no file where the names could not be flushed", () =>
   withFolder(async (folder) => {
+    await assert.rejects(
+      stepsOf(() => writeFiles(filesIn(folder)), (step) => step === "flush folder"),
+      /flush folder/,
+    );
+  }));
+
+Deno.test("writeFiles() flushes the folder of each file, and no file of one fails with another's", () =>
+  withFolder(async (folder) => {
+    const second = join(folder, "second");
+    await Deno.mkdir(second);
+    const files = [folder, join(folder, "missing"), second].map((one) => filesIn(one)[0]!);
     let ends: unknown[] = [];
-    await stepsOf(
-      async () => void (ends = await writeBatch(folder, filesIn(folder))),
-      (step) => step === "flush folder",
-    );
-    assert.deepEqual(
-      ends,
-      ["flush folder", "flush folder"].map((message) => ({
-        name: "Error",
-        message,
-      })),
-    );
+    const steps = await stepsOf(async () => void (ends = await writeFiles(files)));
+    assert.deepEqual(ends.map((end) => end instanceof Deno.errors.NotFound), [false, true, false]);
+    assert.deepEqual(steps.slice(-2), ["flush folder", "flush second"]);
   }));
