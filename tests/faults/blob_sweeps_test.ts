@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { BlobDamaged } from "../../server/base/blobs/blobs.ts";
 import { DAY_MS, HOUR_MS } from "../../server/base/time/time_units.ts";
 import { createTestClock } from "../support/clock.ts";
+import { createFakeKv } from "../support/fake_kv.ts";
 import { delay } from "../support/pace.ts";
 import { BLOB_KINDS, blobTest, filesIn, patterned } from "../support/blob_rig.ts";
 
@@ -277,6 +278,55 @@ blobTest(
     await rig.commit("keep", ref);
     await rig.hours(4);
     assert.deepEqual(await rig.blobs.read(ref, 0), patterned(10));
+  },
+  SHARED,
+);
+
+blobTest(
+  "a row of the index takes no bytes that this process may be about to keep",
+  async (rig) => {
+    const ref = await rig.blobs.write(FOLDER, [patterned(70_000)]);
+    const row = { v: 1, sizeBytes: 70_000, orphan: true };
+    await rig.kv.set(["blob-deletion", rig.clock.now(), ...ref.name], row);
+    await rig.minutes(1);
+    await rig.commit("keep", ref);
+    await rig.hours(2);
+    assert.deepEqual(await rig.blobs.read(ref, 0), patterned(70_000));
+    assert.deepEqual(await rig.rows("blob-deletion"), []);
+  },
+);
+
+blobTest(
+  "a sweep whose commit was held up while another swept counts nothing out again",
+  async (rig, open) => {
+    const held = Promise.withResolvers<void>();
+    const free = Promise.withResolvers<void>();
+    const kv = createFakeKv({
+      kv: rig.kv,
+      async intercept({ writes }, run) {
+        const isSweep = writes.some(({ key, kind }) =>
+          key[0] === "blob-deletion" && kind === "delete"
+        );
+        if (!isSweep) return await run();
+        held.resolve();
+        await free.promise;
+        return await run();
+      },
+    });
+    const slow = await open({ kv });
+    await rig.kept(FOLDER, patterned(1_000));
+    await rig.commit("drop", await rig.kept(FOLDER, patterned(100)));
+    rig.clock.advance(HOUR_MS);
+    const sweeping = slow.minutes(1);
+    await held.promise;
+    rig.clock.advance(60_000); // its lease is over
+    await rig.minutes(1);
+    assert.equal(await rig.counted("org_1"), 1_000);
+    free.resolve();
+    await sweeping.catch(() => {});
+    assert.equal(await rig.counted("org_1"), 1_000);
+    assert.deepEqual(await rig.rows("blob-deletion"), []);
+    await slow.close();
   },
   SHARED,
 );
