@@ -68,8 +68,10 @@ export class BlobFiles implements BlobBytes {
     });
     try {
       await this.#makeFolder(outer, inner);
-      const isAided = isSmall && this.#underWay >= MANY;
-      if (isAided && await this.writer.write(toWrite())) return;
+      if (isSmall && this.#underWay >= MANY) {
+        if (await this.writer.write(toWrite())) return;
+        await Deno.remove(temporaryPath).catch(() => {}); // what it has left
+      }
       await writeFile(toWrite());
       await flushFolder(folder);
     } catch (error) {

@@ -94,7 +94,7 @@ Deno.test("BlobWriter writes in a real worker, which reaches its folder alone", 
       const path = join(folder, name);
       return writer.write({ path, temporaryPath: `${path}.tmp`, sections: [bytes] });
     };
-    await Deno.mkdir(join(root, "taken.tmp"));
+    await Deno.writeTextFile(join(root, "taken.tmp"), "mine");
     const written = await Promise.all([
       write(root, "a", new Uint8Array(100_000).fill(7)),
       write(root, "taken", new Uint8Array([1])),

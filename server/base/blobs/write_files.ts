@@ -11,7 +11,6 @@ export interface FileToWrite {
 
 /** The runtime copies what is written before another thread writes it: so many at one time. */
 const PIECE_BYTES = 512 * 1024;
-const ANEW = { create: true, truncate: true, write: true };
 
 /**
  * Writes files so that they outlive a power cut once this returns; what fails leaves is the caller's to
@@ -28,7 +27,11 @@ export async function writeFiles(files: readonly FileToWrite[]): Promise<unknown
 
 /** Writes a file and flushes it, but not its name. */
 export async function writeFile({ path, temporaryPath, sections }: FileToWrite): Promise<void> {
-  const file = await Deno.open(temporaryPath, { ...ANEW, mode: 0o600 }); // this user's alone
+  const file = await Deno.open(temporaryPath, {
+    createNew: true, // a worker that was given up may be about to make it yet
+    write: true,
+    mode: 0o600, // this user's alone
+  });
   try {
     for (const section of sections) {
       for (let at = 0; at < section.length;) {

@@ -97,3 +97,12 @@ Deno.test("writeFiles() flushes the folder of each file, and no file of one fail
     assert.deepEqual(ends.map((end) => end instanceof Deno.errors.NotFound), [false, true, false]);
     assert.deepEqual(steps.slice(-2), ["flush folder", "flush second"]);
   }));
+
+Deno.test("writeFiles() writes into no file that another has begun", () =>
+  withFolder(async (folder) => {
+    const [a] = filesIn(folder);
+    await Deno.writeTextFile(a!.temporaryPath, "another's");
+    const [failure] = await writeFiles([a!]);
+    assert.ok(failure instanceof Deno.errors.AlreadyExists);
+    assert.equal(await Deno.readTextFile(a!.temporaryPath), "another's");
+  }));
