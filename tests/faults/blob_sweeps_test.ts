@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { BlobDamaged } from "../../server/base/blobs/blobs.ts";
+import { makeUlid } from "../../server/base/storage/rows/ulid.ts";
 import { DAY_MS, HOUR_MS } from "../../server/base/time/time_units.ts";
 import { createTestClock } from "../support/clock.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
@@ -329,4 +330,35 @@ blobTest(
     await slow.close();
   },
   SHARED,
+);
+
+blobTest(
+  "bytes that come into an old folder later are found within a day, and when the clock goes back",
+  async (rig) => {
+    const hours = async (count: number) => {
+      for (let hour = 0; hour < count; hour++) {
+        rig.clock.advance(HOUR_MS);
+        await rig.minutes(1);
+      }
+    };
+    const stray = async () => {
+      const [path] = await rig.files();
+      const ulid = makeUlid(rig.clock.now() - 30 * DAY_MS, rig.storage.store.random);
+      const folder = join(path!, "..", "..", "..", ulid.slice(0, 5), ulid.slice(5, 6));
+      await Deno.mkdir(folder, { recursive: true });
+      await Deno.writeTextFile(join(folder, `org_1.ibx_1.${ulid}`), "copied");
+    };
+    await rig.kept(FOLDER, patterned(10));
+    await hours(1);
+    await stray();
+    await hours(22);
+    assert.equal((await rig.files()).length, 2, "no pass looks there");
+    await hours(4);
+    assert.equal((await rig.files()).length, 1);
+    await stray();
+    rig.clock.advance(-2 * HOUR_MS);
+    await hours(2);
+    assert.equal((await rig.files()).length, 1);
+  },
+  FILES.slice(0, 1),
 );

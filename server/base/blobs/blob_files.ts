@@ -151,17 +151,18 @@ async function* foundIn(
   folder: string,
   isClosed: (name: BlobName) => boolean,
 ): AsyncGenerator<readonly FoundBytes[]> {
-  const found: FoundBytes[] = [];
+  let found: FoundBytes[] = [];
   for (const { name: file, isFile } of await entriesOf(folder)) {
     const blob = isFile ? blobOfFile(file) : null;
     if (blob === null || !isClosed(blob.name)) continue;
-    if (blob.isFinished) found.push({ name: blob.name, sizeBytes: 0 });
-    else await ifThere(Deno.remove(join(folder, file)));
+    if (!blob.isFinished) await ifThere(Deno.remove(join(folder, file)));
+    else if (found.push({ name: blob.name, sizeBytes: 0 }) === BATCH) {
+      yield found;
+      found = [];
+    }
   }
-  for (let at = 0; at < found.length; at += BATCH) yield found.slice(at, at + BATCH);
-  if (found.length > 0) return;
+  yield found; // though there are none, so that many empty folders hold nobody up
   await removeEmpty(folder);
-  yield []; // a step, so that many empty folders hold nobody up
 }
 
 /** Entries of a folder, which the runtime reads as a whole; none of one that is not there. */

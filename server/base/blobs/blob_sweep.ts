@@ -92,9 +92,8 @@ export class BlobSweep {
   }
 
   /** Ends after the step under way; the next process goes on from there. */
-  async close(): Promise<void> {
-    await this.#steps.close();
-    await this.#pass?.found.return(undefined);
+  close(): Promise<void> {
+    return this.#steps.close();
   }
 
   async #hasRows(): Promise<boolean> {
