@@ -131,7 +131,6 @@ export class Blobs {
         ]);
         return { name, sections: hashed };
       } catch (failure) {
-        recent.giveUp(name);
         this.#writeFailed(failure);
         throw new RelayError(
           "unavailable",
