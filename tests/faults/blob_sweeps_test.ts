@@ -362,3 +362,30 @@ blobTest(
   },
   FILES.slice(0, 1),
 );
+
+blobTest(
+  "a file that one process is writing is no other's to delete or to schedule",
+  async (rig, open) => {
+    const { rename } = Deno;
+    let attempts = 0;
+    const other = await open();
+    Deno.rename = async (from, to) => {
+      if (String(to).endsWith("/store")) return await rename(from, to);
+      attempts++;
+      await other.minutes(1);
+      await rename(from, to);
+    };
+    try {
+      const ref = await rig.blobs.write(FOLDER, [patterned(10)]);
+      assert.equal(attempts, 1, "it was there to be named");
+      await other.close();
+      const third = await open();
+      await third.minutes(1);
+      assert.deepEqual(await rig.rows("blob-deletion"), []);
+      await rig.commit("keep", ref);
+    } finally {
+      Object.assign(Deno, { rename });
+    }
+  },
+  FILES.filter(({ exclusive }) => !exclusive),
+);
