@@ -8,7 +8,7 @@ import { ifThere } from "../files/if_there.ts";
 import { randomId } from "../storage/rows/random_id.ts";
 import { defineRow } from "../storage/rows/row_key.ts";
 import type { Store } from "../storage/rows/store.ts";
-import type { BlobFiles } from "./blob_files.ts";
+import type { BlobBytes } from "./blob_bytes.ts";
 import { blobKey, blobNameOf } from "./blob_rows.ts";
 import { writeFile } from "./write_files.ts";
 
@@ -42,7 +42,7 @@ export class StoreMark {
    * Whether the files are this store's: they have no mark, or its own, or the store names some of them;
    * then their mark becomes the store's. Makes the row where there is none.
    */
-  async isOurs(files: Pick<BlobFiles, "sizeBytesOf">): Promise<boolean> {
+  async isOurs(files: Required<Pick<BlobBytes, "sizeBytesOf">>): Promise<boolean> {
     const beside = await this.#readFile();
     return await this.store.transact(async (transaction) => {
       const { value: row } = await transaction.get<MarkRow>(KEY);
@@ -72,7 +72,7 @@ export class StoreMark {
     await writeFile({ path, temporaryPath, sections: [bytes] });
   }
 
-  async #namesSome(files: Pick<BlobFiles, "sizeBytesOf">): Promise<boolean> {
+  async #namesSome(files: Required<Pick<BlobBytes, "sizeBytesOf">>): Promise<boolean> {
     const rows = await this.store.list({ prefix: blobKey.under() }, { limit: BLOBS_LOOKED_FOR });
     for (const { key } of rows) if (await files.sizeBytesOf(blobNameOf(key)) !== null) return true;
     return false;
