@@ -116,3 +116,21 @@ blobTest(
   },
   FILES.filter(({ exclusive }) => !exclusive),
 );
+
+blobTest("an empty folder stays while it may be written to, and goes later", async (rig) => {
+  const folders = async () => {
+    const outer = await Array.fromAsync(Deno.readDir(join(rig.dataDir, "mail")));
+    const inner = outer.filter(({ isDirectory }) => isDirectory).map(({ name }) =>
+      Array.fromAsync(Deno.readDir(join(rig.dataDir, "mail", name)))
+    );
+    return [inner.length, (await Promise.all(inner)).flat().length];
+  };
+  await rig.blobs.discard(await rig.blobs.write(FOLDER, [patterned(10)]));
+  await rig.minutes(1);
+  assert.deepEqual(await rig.files(), []);
+  assert.deepEqual(await folders(), [1, 1]);
+  await rig.hours(3);
+  assert.equal((await folders())[1], 0);
+  await rig.hours(24);
+  assert.deepEqual(await folders(), [0, 0]);
+}, FILES);

@@ -6,7 +6,14 @@ import { join } from "node:path";
 import { flushFolder } from "../files/flush_folder.ts";
 import { ifThere } from "../files/if_there.ts";
 import { type BlobBytes, bytesIn, type FoundBytes, joinBytes } from "./blob_bytes.ts";
-import { type BlobName, blobOfFile, blobPath, isFolderSince, UNFINISHED } from "./blob_name.ts";
+import {
+  type BlobName,
+  blobOfFile,
+  blobPath,
+  isFolderSince,
+  lastNameIn,
+  UNFINISHED,
+} from "./blob_name.ts";
 import type { BlobWriter } from "./blob_writer.ts";
 import type { StoreMark } from "./store_mark.ts";
 import { writeFile } from "./write_files.ts";
@@ -131,18 +138,23 @@ export class BlobFiles implements BlobBytes {
     return join(this.root, ...blobPath(name));
   }
 
-  /** Unfinished files and empty folders, which no record can name, are deleted on the way. */
+  /**
+   * Unfinished files and empty folders, which no record can name, are deleted on the way. A folder that may
+   * be written to stays: who has made it durable would not look again.
+   */
   async *found(
     sinceMs: number,
     isClosed: (name: BlobName) => boolean,
   ): AsyncGenerator<readonly FoundBytes[]> {
+    const isOver = (folder: string) => isClosed(lastNameIn(folder));
     for (const outer of await foldersIn(this.root)) {
       if (!isFolderSince(sinceMs, outer)) continue;
       for (const inner of await foldersIn(join(this.root, outer))) {
         if (!isFolderSince(sinceMs, outer, inner)) continue;
         yield* foundIn(join(this.root, outer, inner), isClosed);
+        if (isOver(outer + inner)) await removeEmpty(join(this.root, outer, inner));
       }
-      await removeEmpty(join(this.root, outer));
+      if (isOver(outer)) await removeEmpty(join(this.root, outer));
     }
   }
 }
@@ -162,7 +174,6 @@ async function* foundIn(
     }
   }
   yield found; // though there are none, so that many empty folders hold nobody up
-  await removeEmpty(folder);
 }
 
 /** Entries of a folder, which the runtime reads as a whole; none of one that is not there. */

@@ -7,6 +7,7 @@ export type BlobName = readonly string[];
 const FOLDER = /^[A-Za-z0-9_-]{1,64}$/;
 /** With a separator each, and the end of a temporary name, below the 255 bytes of a file's name. */
 const MAX_CHARACTERS = 230;
+const ULID_CHARACTERS = 26;
 const SEPARATOR = ".";
 /** Ends the name of a file that is not whole yet; no name of a blob ends so. */
 export const UNFINISHED = ".tmp";
@@ -60,4 +61,9 @@ export function isFolderSince(sinceMs: number, outer: string, inner?: string): b
   if (!OUTER_FOLDER.test(outer)) return false;
   if (inner === undefined) return ulidTimeMs(outer) + OUTER_FOLDER_MS >= sinceMs;
   return INNER_FOLDER.test(inner) && ulidTimeMs(outer + inner) + INNER_FOLDER_MS >= sinceMs;
+}
+
+/** The last of all names whose files can lie in a folder. @param folder outer, or outer and inner */
+export function lastNameIn(folder: string): BlobName {
+  return ["-", folder.padEnd(ULID_CHARACTERS, "Z")];
 }
