@@ -131,7 +131,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "time",
               "workers",
             ],
-            shows: ["blob_damaged.ts", "blobs.ts", "part.ts", "stored_bytes.ts"],
+            shows: ["blobs.ts", "part.ts", "stored_bytes.ts"],
           },
           description: {
             imports: [".", "bounds", "config", "http", "parts", "time"],

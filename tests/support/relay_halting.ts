@@ -4,7 +4,7 @@
  * the mail handed in, from 1 on.
  */
 import { existsSync } from "node:fs";
-import { BlobStore } from "../../server/base/blobs/blob_store.ts";
+import { Blobs } from "../../server/base/blobs/blobs.ts";
 import { readSettings } from "../../server/base/config/read_settings.ts";
 import { MailWorker } from "../../server/mail/worker/mail_worker.ts";
 import { Destinations } from "../../server/mail/receiving/destinations.ts";
@@ -58,7 +58,7 @@ RememberedAnswers.prototype.keyOf = function (webhookId) {
 around(RememberedAnswers, "find", { after: "known to be new" });
 around(Destinations, "find", { after: "inbox found" });
 around(MailWorker, "read", { before: "before parsing", after: "parsed" });
-around(BlobStore, "write", { before: "before bytes", after: "bytes written" });
+around(Blobs, "write", { before: "before bytes", after: "bytes written" });
 around(
   GroupCommit,
   "submit",

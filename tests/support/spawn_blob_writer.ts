@@ -1,4 +1,4 @@
-/** A process that writes and keeps blobs until it is killed, with the permissions of a relay. */
+/** A process that writes and keeps blobs until it is killed, with the permissions of a relay with mail. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BlobRef } from "../../server/base/blobs/blobs.ts";
@@ -23,7 +23,7 @@ export function spawnBlobWriter(kind: BlobKind, dataDir: string): BlobWriter {
       "run",
       "-q",
       `--config=${pathOf("../../deno.json")}`,
-      ...permissionFlags({ RELAY_DATA_DIR: dataDir }),
+      ...permissionFlags({ RELAY_MAIL_DEV: "true", RELAY_DATA_DIR: dataDir }),
       pathOf("blob_writer.ts"),
       kind.form,
       kind.exclusive ? "exclusive" : "shared",

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { blobTest, patterned } from "../../../tests/support/blob_rig.ts";
+import { join } from "node:path";
+import { blobTest, filesIn, patterned } from "../../../tests/support/blob_rig.ts";
+import { makeUlid } from "../storage/rows/ulid.ts";
+import { BlobFiles } from "./blob_files.ts";
+import { StoreMark } from "./store_mark.ts";
+import type { FileToWrite } from "./write_files.ts";
 
 /** Notes each step of a write that decides whether it outlives a power cut. */
 async function stepsOf(work: () => Promise<unknown>): Promise<string[]> {
@@ -66,6 +71,52 @@ blobTest(
       `rename to ${inner}/${b}`,
       `flush ${inner}`,
     ]);
+  },
+  [{ form: "files", exclusive: true }],
+);
+
+blobTest(
+  "BlobFiles leaves small blobs to the writer where many are written, and writes what it does not",
+  async ({ storage: { store }, dataDir }) => {
+    const root = join(dataDir, "mail");
+    const given: FileToWrite[] = [];
+    const writer = {
+      async write(file: FileToWrite) {
+        given.push(file);
+        const [bytes] = structuredClone(file.sections, {
+          transfer: file.sections.map(({ buffer }) => buffer as ArrayBuffer),
+        });
+        if (given.length % 3 === 0) return false;
+        // Half of a file, and one that has its name and is not whole.
+        const isDone = given.length % 3 === 1;
+        await Deno.writeFile(file.path, isDone ? bytes! : bytes!.subarray(1));
+        await Deno.writeTextFile(file.temporaryPath, "torn");
+        if (isDone) await Deno.remove(file.temporaryPath);
+        return isDone;
+      },
+    };
+    const files = new BlobFiles(root, new StoreMark(store, root), writer);
+    const put = async (...sections: Uint8Array[]) => {
+      const name = ["org", makeUlid(store.now(), store.random)];
+      await files.put(name, sections);
+      return name;
+    };
+    const [large, edge] = [patterned(256 * 1024 + 1), patterned(256 * 1024)];
+    await put(patterned(1));
+    await Promise.all([put(edge), put(edge)]);
+    assert.equal(given.length, 0, "few");
+    await Promise.all([large, large, large, large].map((one) => put(one)));
+    assert.equal(given.length, 0, "large");
+    const sections = Array.from({ length: 8 }, (_, i) => [patterned(100 + i), patterned(i, 2)]);
+    const names = await Promise.all(sections.map((some) => put(...some)));
+    assert.equal(given.length, names.length);
+    for (const [i, name] of names.entries()) {
+      assert.deepEqual(
+        await files.get(name, 0, 1_000),
+        new Uint8Array(sections[i]!.flatMap((one) => [...one])),
+      );
+    }
+    assert.equal((await filesIn(root)).filter((path) => path.endsWith(".tmp")).length, 0);
   },
   [{ form: "files", exclusive: true }],
 );

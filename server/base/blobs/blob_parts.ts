@@ -3,10 +3,10 @@
  * dozen in a commit (docs/adr/0037).
  */
 import type { Transaction } from "../storage/commits/job.ts";
-import type { Store } from "../storage/rows/store.ts";
-import type { BlobBytes, FoundBytes } from "./blob_bytes.ts";
-import type { BlobName } from "./blob_name.ts";
 import { defineRow } from "../storage/rows/row_key.ts";
+import type { Store } from "../storage/rows/store.ts";
+import { type BlobBytes, bytesIn, type FoundBytes, joinBytes } from "./blob_bytes.ts";
+import type { BlobName } from "./blob_name.ts";
 
 interface PendingRow {
   v: 1;
@@ -34,45 +34,42 @@ export class BlobParts implements BlobBytes {
   constructor(private readonly store: Store) {}
 
   async put(name: BlobName, sections: readonly Uint8Array[]): Promise<void> {
-    const sizeBytes = sections.reduce((sum, { length }) => sum + length, 0);
-    const pending: PendingRow = { v: 1, sizeBytes };
+    const sizeBytes = bytesIn(sections);
     // Of its own, since it has to stand before the first part whatever is repeated.
-    await this.store.transact((transaction) => transaction.set(pendingKey(...name), pending));
-    let parts: Uint8Array[] = [];
-    let first = 0;
-    const flush = async () => {
+    await this.store.transact((transaction) =>
+      transaction.set(pendingKey(...name), { v: 1, sizeBytes } satisfies PendingRow)
+    );
+    const count = Math.ceil(sizeBytes / PART_BYTES);
+    for (let first = 0; first < count; first += PARTS_A_WRITE) {
       await this.store.transact((transaction) => {
-        for (const [i, part] of parts.entries()) transaction.set(partKey(...name, first + i), part);
+        for (let n = first; n < Math.min(count, first + PARTS_A_WRITE); n++) {
+          transaction.set(partKey(...name, n), rangeOf(sections, n * PART_BYTES, PART_BYTES));
+        }
       });
-      first += parts.length;
-      parts = [];
-    };
-    for (const part of cut(sections)) {
-      if (parts.push(part) === PARTS_A_WRITE) await flush();
     }
-    if (parts.length > 0) await flush();
   }
 
   async get(
     name: BlobName,
-    { at, sizeBytes }: { at: number; sizeBytes: number },
+    at: number,
+    sizeBytes: number,
   ): Promise<Uint8Array<ArrayBuffer> | null> {
     const first = Math.floor(at / PART_BYTES);
     const end = Math.ceil((at + sizeBytes) / PART_BYTES);
     const keys = Array.from({ length: end - first }, (_, i) => partKey(...name, first + i));
     const parts = (await this.store.getMany<Uint8Array[]>(keys)).map(({ value }) => value);
     const missing = parts.indexOf(null);
+    if (missing === 0) return null;
     const read = (missing < 0 ? parts : parts.slice(0, missing)) as Uint8Array[];
-    if (read.length === 0 && end > first) return null;
-    return join(read, at - first * PART_BYTES, sizeBytes);
+    return rangeOf(read, at - first * PART_BYTES, sizeBytes);
   }
 
   async remove({ name, sizeBytes }: FoundBytes): Promise<void> {
-    const parts = Math.ceil(sizeBytes / PART_BYTES);
-    for (let n = 0; n < parts; n += PARTS_A_DELETION) {
+    const count = Math.ceil(sizeBytes / PART_BYTES);
+    for (let first = 0; first < count; first += PARTS_A_DELETION) {
       await this.store.transact((transaction) => {
-        for (let i = n; i < Math.min(parts, n + PARTS_A_DELETION); i++) {
-          transaction.delete(partKey(...name, i));
+        for (let n = first; n < Math.min(count, first + PARTS_A_DELETION); n++) {
+          transaction.delete(partKey(...name, n));
         }
       });
     }
@@ -92,48 +89,25 @@ export class BlobParts implements BlobBytes {
       batchSize: BATCH,
     });
     for await (const rows of pending) {
-      const found = rows.map(({ key, value }) => ({
-        name: key.slice(1) as string[],
-        sizeBytes: value.sizeBytes,
-      }));
-      yield found.filter(({ name }) => isClosed(name));
+      yield rows
+        .map(({ key, value: { sizeBytes } }) => ({ name: key.slice(1) as string[], sizeBytes }))
+        .filter(({ name }) => isClosed(name));
     }
   }
 }
 
-/** Parts of all sections one after the other, each but the last of the same length. */
-function* cut(sections: readonly Uint8Array[]): Generator<Uint8Array> {
-  let part = new Uint8Array(PART_BYTES);
-  let filled = 0;
-  for (const section of sections) {
-    for (let at = 0; at < section.length;) {
-      const taken = section.subarray(at, at + PART_BYTES - filled);
-      part.set(taken, filled);
-      at += taken.length;
-      filled += taken.length;
-      if (filled < PART_BYTES) continue;
-      yield part;
-      part = new Uint8Array(PART_BYTES);
-      filled = 0;
-    }
-  }
-  if (filled > 0) yield part.slice(0, filled);
-}
-
-/** So many bytes of parts from an offset on; fewer where they end before. */
-function join(
+/** So many bytes from an offset on, of parts that follow each other; fewer where they end before. */
+function rangeOf(
   parts: readonly Uint8Array[],
   at: number,
   sizeBytes: number,
 ): Uint8Array<ArrayBuffer> {
-  const there = parts.reduce((sum, { length }) => sum + length, 0);
-  const bytes = new Uint8Array(Math.max(0, Math.min(sizeBytes, there - at)));
-  let position = -at;
+  const pieces: Uint8Array[] = [];
+  let position = 0;
   for (const part of parts) {
-    const from = Math.max(0, -position);
-    const to = Math.min(part.length, bytes.length - position);
-    if (to > from) bytes.set(part.subarray(from, to), position + from);
+    const [from, end] = [at - position, at - position + sizeBytes];
+    pieces.push(part.subarray(Math.max(0, from), Math.max(0, end)));
     position += part.length;
   }
-  return bytes;
+  return joinBytes(pieces);
 }

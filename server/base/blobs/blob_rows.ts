@@ -1,6 +1,10 @@
 /** What the store knows of blobs, wherever their bytes lie. */
-import type { BlobName } from "./blob_name.ts";
 import { defineRow } from "../storage/rows/row_key.ts";
+import { HOUR_MS } from "../time/time_units.ts";
+import type { BlobName } from "./blob_name.ts";
+
+/** As long as a backup may take: its copy of the bytes has whatever its copy of the store names. */
+export const DELETION_DELAY_MS = HOUR_MS;
 
 /** The commit that deletes it subtracts its bytes, so that they are subtracted once. */
 export interface BlobRow {
@@ -36,8 +40,4 @@ export const deletionKey = defineRow<[dueMs: number, ...name: string[]]>(
     expires: "until they are gone",
   },
 );
-
-/** Due time and blob of a row of the deletion index. */
-export function deletionOf(key: Deno.KvKey): { dueMs: number; name: BlobName } {
-  return { dueMs: key[1] as number, name: key.slice(2) as string[] };
-}
+export const deletedNameOf = (key: Deno.KvKey): BlobName => key.slice(2) as string[];

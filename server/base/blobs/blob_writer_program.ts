@@ -1,7 +1,7 @@
 /** The program of the blob writer's worker: a batch of files at a time. It may reach the blobs alone. */
 import { serveJobs } from "../workers/serve_jobs.ts";
-import { type FilesOfFolder, writeBatch, type WriteFailure } from "./write_batch.ts";
+import { type FileToWrite, writeFiles } from "./write_files.ts";
 
-serveJobs<FilesOfFolder, (WriteFailure | null)[]>({
-  run: ({ folder, files }) => writeBatch(folder, files),
+serveJobs<FileToWrite[], boolean[]>({
+  run: async (files) => (await writeFiles(files)).map((failure) => failure === null),
 });

@@ -16,11 +16,9 @@ const KEPT_WITHIN_MS = 10 * MINUTE_MS;
 /** For how long a commit that keeps it may be on its way. */
 const RECENT_MS = 20 * MINUTE_MS;
 
-/** "written" until a commit was planned that keeps the blob: from then on it may be kept. */
-export type WriteState = "written" | "planned";
-
 interface Write {
-  state: WriteState;
+  /** Whether a commit was planned that keeps the blob: from then on it may be kept. */
+  isPlanned: boolean;
   atMs: number;
   elapsedMs: number;
   /** How many sweeps its owner had had before the write began. */
@@ -39,13 +37,8 @@ export class RecentWrites {
       if (this.#isRecent(write)) break;
       this.#writes.delete(text);
     }
-    const { now, elapsed } = this.clocks;
-    this.#writes.set(nameText(name), {
-      state: "written",
-      atMs: now(),
-      elapsedMs: elapsed(),
-      sweeps,
-    });
+    const [atMs, elapsedMs] = [this.clocks.now(), this.clocks.elapsed()];
+    this.#writes.set(nameText(name), { isPlanned: false, atMs, elapsedMs, sweeps });
   }
 
   /**
@@ -59,22 +52,24 @@ export class RecentWrites {
     const { now, elapsed } = this.clocks;
     const ageMs = Math.max(now() - write.atMs, elapsed() - write.elapsedMs);
     if (ageMs >= KEPT_WITHIN_MS) return false;
-    write.state = "planned";
-    return true;
+    return write.isPlanned = true;
   }
 
-  /** Undefined once the blob is not recent any more, or was given up. */
-  stateOf(name: BlobName): WriteState | undefined {
-    const write = this.#writes.get(nameText(name));
-    return write !== undefined && this.#isRecent(write) ? write.state : undefined;
+  /** Whether the blob is recent, and was not given up. */
+  has(name: BlobName): boolean {
+    return this.#isRecent(this.#writes.get(nameText(name)));
   }
 
-  /** The blob will not be kept: plan() refuses it from now on. */
-  giveUp(name: BlobName): void {
-    this.#writes.delete(nameText(name));
+  /**
+   * The blob will not be kept: plan() refuses it from now on.
+   * @returns false where a commit that keeps it may still come to the store, or it is not recent
+   */
+  giveUp(name: BlobName): boolean {
+    if (!this.has(name) || this.#writes.get(nameText(name))!.isPlanned) return false;
+    return this.#writes.delete(nameText(name));
   }
 
-  #isRecent({ elapsedMs }: Write): boolean {
-    return this.clocks.elapsed() - elapsedMs < RECENT_MS;
+  #isRecent(write: Write | undefined): boolean {
+    return write !== undefined && this.clocks.elapsed() - write.elapsedMs < RECENT_MS;
   }
 }

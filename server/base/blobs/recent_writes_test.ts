@@ -11,16 +11,19 @@ Deno.test("RecentWrites lets a write be kept for ten minutes, and knows it for t
   const recent = new RecentWrites(clock);
   assert.equal(recent.plan(NAME, 3), false);
   recent.add(NAME, 3);
-  assert.equal(recent.stateOf(NAME), "written");
+  assert.equal(recent.has(NAME), true);
   clock.advance(10 * MINUTE_MS - 1);
   assert.equal(recent.plan(NAME, 3), true);
   clock.advance(1);
   assert.equal(recent.plan(NAME, 3), false);
-  assert.equal(recent.stateOf(NAME), "planned");
-  clock.advance(10 * MINUTE_MS);
-  assert.equal(recent.stateOf(NAME), undefined);
+  assert.equal(recent.has(NAME), true);
+  clock.advance(10 * MINUTE_MS - 1);
+  assert.equal(recent.has(NAME), true);
+  clock.advance(1);
+  assert.equal(recent.has(NAME), false);
+  assert.equal(recent.giveUp(NAME), false);
   recent.add(OTHER, 3);
-  assert.equal(recent.stateOf(OTHER), "written");
+  assert.equal(recent.has(OTHER), true);
 });
 
 Deno.test("RecentWrites lets nothing be kept that is too old by either clock", () => {
@@ -47,7 +50,7 @@ Deno.test("RecentWrites lets nothing be kept that is too old by either clock", (
   clock.leap(-day);
   assert.equal(recent.plan(NAME, 3), true, "a clock that was set back makes nothing old");
   clock.leap(400 * day);
-  assert.equal(recent.stateOf(NAME), "planned", "no sweep of its own goes by the wall clock");
+  assert.equal(recent.has(NAME), true, "no sweep of its own goes by the wall clock");
 });
 
 Deno.test("RecentWrites refuses what was given up, and what a sweep may have taken", () => {
@@ -56,6 +59,10 @@ Deno.test("RecentWrites refuses what was given up, and what a sweep may have tak
   assert.equal(recent.plan(NAME, 4), false);
   assert.equal(recent.plan(NAME, 0), false);
   assert.equal(recent.plan(NAME, 3), true);
-  recent.giveUp(NAME);
-  assert.equal(recent.plan(NAME, 3), false);
+  assert.equal(recent.giveUp(NAME), false, "its commit may still come");
+  assert.equal(recent.plan(NAME, 3), true);
+  recent.add(OTHER, 3);
+  assert.equal(recent.giveUp(OTHER), true);
+  assert.equal(recent.plan(OTHER, 3), false);
+  assert.equal(recent.giveUp(OTHER), false);
 });

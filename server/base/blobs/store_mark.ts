@@ -4,11 +4,13 @@
  * back: such files are left alone.
  */
 import { join } from "node:path";
+import { ifThere } from "../files/if_there.ts";
 import { randomId } from "../storage/rows/random_id.ts";
-import type { Store } from "../storage/rows/store.ts";
-import type { BlobName } from "./blob_name.ts";
-import { blobKey, blobNameOf } from "./blob_rows.ts";
 import { defineRow } from "../storage/rows/row_key.ts";
+import type { Store } from "../storage/rows/store.ts";
+import type { BlobBytes } from "./blob_bytes.ts";
+import { blobKey, blobNameOf } from "./blob_rows.ts";
+import { writeFile } from "./write_files.ts";
 
 /**
  * ["meta","blob-files"]: made by the first start, so that every copy of the store has it, and its
@@ -33,23 +35,20 @@ const FILE = "store";
 const BLOBS_LOOKED_FOR = 1_000;
 
 export class StoreMark {
-  #isMade = false;
-
   /** @param root folder of all blobs */
   constructor(private readonly store: Store, private readonly root: string) {}
 
   /**
    * Whether the files are this store's: they have no mark, or its own, or the store names some of them;
    * then their mark becomes the store's. Makes the row where there is none.
-   * @param hasFile whether a blob's file is there
    */
-  async isOurs(hasFile: (name: BlobName) => Promise<boolean>): Promise<boolean> {
+  async isOurs(files: Required<Pick<BlobBytes, "sizeBytesOf">>): Promise<boolean> {
     const beside = await this.#readFile();
     return await this.store.transact(async (transaction) => {
       const { value: row } = await transaction.get<MarkRow>(KEY);
       if (row !== null && (beside ?? row.id) === row.id) return true;
       if (beside !== null && row?.stranger === beside) return false;
-      const isOurs = beside === null || await this.#namesSome(hasFile);
+      const isOurs = beside === null || await this.#namesSome(files);
       const made = row?.id ?? randomId(this.store);
       const next: MarkRow = isOurs
         ? { v: 1, id: beside ?? made }
@@ -64,37 +63,23 @@ export class StoreMark {
    * once the caller has flushed the folder.
    */
   async make(): Promise<void> {
-    if (this.#isMade) return;
-    if (await this.#readFile() === null) {
-      const { value } = await this.store.get<MarkRow>(KEY);
-      const path = join(this.root, FILE);
-      // Whole or not at all; another process writes the same.
-      const unfinished = `${path}.${randomId(this.store)}.tmp`;
-      await writeDurably(unfinished, `${value!.id}\n`);
-      await Deno.rename(unfinished, path);
-    }
-    this.#isMade = true;
+    if (await this.#readFile() !== null) return;
+    const { value } = await this.store.get<MarkRow>(KEY);
+    const path = join(this.root, FILE);
+    // Whole or not at all; another process writes the same.
+    const temporaryPath = `${path}.${randomId(this.store)}.tmp`;
+    const bytes = new TextEncoder().encode(`${value!.id}\n`);
+    await writeFile({ path, temporaryPath, sections: [bytes] });
   }
 
-  async #namesSome(hasFile: (name: BlobName) => Promise<boolean>): Promise<boolean> {
+  async #namesSome(files: Required<Pick<BlobBytes, "sizeBytesOf">>): Promise<boolean> {
     const rows = await this.store.list({ prefix: blobKey.under() }, { limit: BLOBS_LOOKED_FOR });
-    for (const { key } of rows) if (await hasFile(blobNameOf(key))) return true;
+    for (const { key } of rows) if (await files.sizeBytesOf(blobNameOf(key)) !== null) return true;
     return false;
   }
 
   /** Null for an empty one, too: a power cut may have left it before marks were flushed. */
   async #readFile(): Promise<string | null> {
-    try {
-      return (await Deno.readTextFile(join(this.root, FILE))).trim() || null;
-    } catch (error) {
-      if (error instanceof Deno.errors.NotFound) return null;
-      throw error;
-    }
+    return (await ifThere(Deno.readTextFile(join(this.root, FILE))))?.trim() || null;
   }
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  using file = await Deno.open(path, { createNew: true, write: true, mode: 0o600 });
-  await file.write(new TextEncoder().encode(text));
-  await file.sync();
 }

@@ -129,3 +129,31 @@ Deno.test("ofFirstOwners() ends before a seventh owner", () => {
   assert.deepEqual(ofFirstOwners(["a", "b"], String), ["a", "b"]);
   assert.deepEqual(ofFirstOwners([], String), []);
 });
+
+blobTest("a dropped blob of no bytes goes with its row", async (rig) => {
+  const ref = await rig.kept(FOLDER, patterned(0));
+  await rig.commit("drop", ref);
+  await rig.hours(2);
+  assert.deepEqual(await rig.rows("blob"), []);
+  assert.deepEqual(await rig.stored(), []);
+});
+
+blobTest(
+  "a blob that was found without a record and is dropped is counted out, though both rows were late",
+  async (rig) => {
+    const ref = await rig.kept(FOLDER, patterned(100));
+    const [due, far] = [rig.clock.now(), rig.clock.now() + 10 * HOUR_MS];
+    const row = { v: 1, sizeBytes: 100, orphan: true };
+    // In either order of their times, both further ahead than a right clock writes them.
+    await rig.kv.set(["blob-deletion", far, ...ref.name], {
+      ...row,
+      orphan: false,
+      dropped: true,
+    });
+    await rig.kv.set(["blob-deletion", far + due, ...ref.name], row);
+    await rig.hours(2);
+    assert.deepEqual(await rig.rows("blob-deletion"), []);
+    assert.deepEqual(await rig.rows("blob"), []);
+    assert.equal(await rig.counted(OWNER), 0);
+  },
+);

@@ -2,6 +2,7 @@
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { flushFolder } from "./flush_folder.ts";
+import { ifThere } from "./if_there.ts";
 
 /** How a secret stands in its file. */
 export interface SecretForm {
@@ -18,13 +19,8 @@ export interface SecretForm {
  * @throws Error naming the path and the form's advice when the file holds anything else
  */
 export async function readSecretFile(path: string, form: SecretForm): Promise<Uint8Array | null> {
-  let text: string;
-  try {
-    text = await Deno.readTextFile(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return null;
-    throw error;
-  }
+  const text = await ifThere(Deno.readTextFile(path));
+  if (text === null) return null;
   const secret = form.decode(text.trim());
   if (secret === null) throw new Error(`${path} ${form.advice}`);
   await flushFolder(dirname(path));

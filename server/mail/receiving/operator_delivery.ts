@@ -1,5 +1,5 @@
 /** Hands mail for the operator to the next hop: each as a file, in a mail of the relay's own. */
-import { BlobDamaged } from "../../base/blobs/blob_damaged.ts";
+import { BlobDamaged } from "../../base/blobs/blobs.ts";
 import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";
 import { noticeHandler, type NoticeServices } from "../../base/notices/notice_handler.ts";
 import type { OutgoingHandler, OutgoingItem } from "../../base/outgoing/outgoing_handler.ts";

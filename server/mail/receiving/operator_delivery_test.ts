@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openTestStorage } from "../../../tests/support/storage.ts";
-import { BlobDamaged } from "../../base/blobs/blob_damaged.ts";
+import { BlobDamaged } from "../../base/blobs/blobs.ts";
 import type { BlobRef } from "../../base/blobs/blobs.ts";
 import type { MailOutcome } from "../../base/mailer/mailer.ts";
 import { DAY_MS, MINUTE_MS } from "../../base/time/time_units.ts";

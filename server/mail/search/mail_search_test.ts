@@ -1,7 +1,7 @@
 import { storeOn } from "../../../tests/support/store_on.ts";
 import assert from "node:assert/strict";
 import type { BlobRef } from "../../base/blobs/blobs.ts";
-import { BlobDamaged } from "../../base/blobs/blob_damaged.ts";
+import { BlobDamaged } from "../../base/blobs/blobs.ts";
 import { leastMailId } from "../records/mail_id.ts";
 import { HEAD, messageKey, type MessageRow } from "../records/message_record.ts";
 import { MailSearch, type SearchBounds, type SearchPage } from "./mail_search.ts";

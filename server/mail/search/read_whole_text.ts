@@ -1,6 +1,6 @@
 /** The text of a message as searches read it. */
 import { Buffer } from "node:buffer";
-import { BlobDamaged } from "../../base/blobs/blob_damaged.ts";
+import { BlobDamaged } from "../../base/blobs/blobs.ts";
 import type { Blobs } from "../../base/blobs/blobs.ts";
 import { type MessageRow, REST, SHOWN } from "../records/message_record.ts";
 

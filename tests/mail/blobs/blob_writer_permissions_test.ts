@@ -17,7 +17,7 @@ Deno.test("the blob writer runs with the flags that a relay with mail is given",
     }).output();
     const decoder = new TextDecoder();
     assert.notEqual(stdout.length, 0, decoder.decode(stderr));
-    assert.deepEqual(JSON.parse(decoder.decode(stdout)), { failure: null, losses: [] });
+    assert.deepEqual(JSON.parse(decoder.decode(stdout)), { isWritten: true, losses: [] });
     assert.deepEqual(await Deno.readFile(join(root, "a")), new Uint8Array([1, 2, 3]));
   } finally {
     await Deno.remove(dataDir, { recursive: true });

@@ -9,10 +9,7 @@ const writer = new BlobWriter({
   onLoss: (failure) => losses.push(String(failure)),
 });
 const path = join(root, "a");
-const bytes = new Uint8Array([1, 2, 3]);
-const failure = await writer.write(root, { path, temporaryPath: `${path}.tmp`, bytes }).then(
-  () => null,
-  String,
-);
+const sections = [new Uint8Array([1, 2, 3])];
+const isWritten = await writer.write({ path, temporaryPath: `${path}.tmp`, sections });
 writer.close();
-console.log(JSON.stringify({ failure, losses }));
+console.log(JSON.stringify({ isWritten, losses }));

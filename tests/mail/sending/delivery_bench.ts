@@ -2,7 +2,7 @@
 // Over 300 lines: a relay's delivery with all that it leans on, and what tests ask of it.
 import assert from "node:assert/strict";
 import type { BlobRef } from "../../../server/base/blobs/blobs.ts";
-import { BlobDamaged } from "../../../server/base/blobs/blob_damaged.ts";
+import { BlobDamaged } from "../../../server/base/blobs/blobs.ts";
 import { DEFAULT_LIMITS } from "../../../server/base/config/limits.ts";
 import { BounceReports } from "../../../server/mail/receiving/reports/bounce_reports.ts";
 import { readReport } from "../../../server/mail/reading/reports/read_report.ts";

@@ -1,4 +1,4 @@
-import { BlobDamaged } from "../../../base/blobs/blob_damaged.ts";
+import { BlobDamaged } from "../../../base/blobs/blobs.ts";
 import type { Blobs } from "../../../base/blobs/blobs.ts";
 import type { ShownHead } from "../../reading/parsed/encoded_texts.ts";
 import { HEAD, type MessageRow } from "../../records/message_record.ts";

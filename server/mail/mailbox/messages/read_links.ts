@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { BlobDamaged } from "../../../base/blobs/blob_damaged.ts";
+import { BlobDamaged } from "../../../base/blobs/blobs.ts";
 import type { Blobs } from "../../../base/blobs/blobs.ts";
 import type { FoundLink } from "../../reading/parsed/parsed_mail.ts";
 import { type MessageRow, REST } from "../../records/message_record.ts";

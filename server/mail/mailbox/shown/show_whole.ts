@@ -1,5 +1,5 @@
 /** Answers with a message: whole, or of a key that may not read it, its marks. */
-import { BlobDamaged } from "../../../base/blobs/blob_damaged.ts";
+import { BlobDamaged } from "../../../base/blobs/blobs.ts";
 import type { Blobs } from "../../../base/blobs/blobs.ts";
 import { answerJson, JSON_HEADERS, NO_STORE } from "../../../base/http/answers/answer.ts";
 import { answerWhole } from "../../../base/http/answers/large_answer.ts";

@@ -4,7 +4,7 @@
  * attempt brought is stored in one commit with the end of its row of the queue, or with its next due
  * time: a process that dies leaves a row, and with it the truth.
  */
-import { BlobDamaged } from "../../../base/blobs/blob_damaged.ts";
+import { BlobDamaged } from "../../../base/blobs/blobs.ts";
 import type { Blobs } from "../../../base/blobs/blobs.ts";
 import type { Limits } from "../../../base/config/limits.ts";
 import { givenUpAtMs } from "../../../base/outgoing/given_up_at.ts";

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { makeUlid, ulidTimeMs } from "../storage/rows/ulid.ts";
-import { isBlobName, requireName, writtenMs } from "./blob_name.ts";
 import {
   blobOfFile,
   blobPath,
-  folderTimeMs,
-  INNER_FOLDER_MS,
-  OUTER_FOLDER_MS,
-} from "./blob_path.ts";
+  isBlobName,
+  isFolderSince,
+  requireName,
+  writtenMs,
+} from "./blob_name.ts";
 
 const random = (sizeBytes: number) => crypto.getRandomValues(new Uint8Array(sizeBytes));
 const ULID = "01KT1GW6G0AWPFZ3BQRSNC2WEA";
@@ -43,19 +43,21 @@ Deno.test("blobOfFile knows no file of somebody else's", () => {
   for (const file of files) assert.equal(blobOfFile(file), null, file);
 });
 
-Deno.test("folderTimeMs gives the span of time in which all blobs of a folder were written", () => {
+Deno.test("isFolderSince() knows the span of time in which all blobs of a folder were written", () => {
   const times = [0, 1, 1_780_000_000_000, 1_795_344_444_123, 2 ** 48 - 1];
   assert.equal(times.length, 5);
   for (const timeMs of times) {
     const name = ["org", makeUlid(timeMs, random)];
     const [outer, inner] = blobPath(name);
-    const [outerMs, innerMs] = [folderTimeMs(outer)!, folderTimeMs(outer, inner)!];
     assert.equal(writtenMs(name), timeMs);
-    assert.ok(outerMs <= timeMs && timeMs < outerMs + OUTER_FOLDER_MS);
-    assert.ok(innerMs <= timeMs && timeMs < innerMs + INNER_FOLDER_MS);
+    assert.equal(isFolderSince(timeMs, outer), true);
+    assert.equal(isFolderSince(timeMs, outer, inner), true);
+    assert.equal(isFolderSince(timeMs + 2 ** 25 + 1, outer), false);
+    assert.equal(isFolderSince(timeMs + 2 ** 20 + 1, outer, inner), false);
   }
-  assert.equal(folderTimeMs("lost+found"), null);
-  assert.equal(folderTimeMs("01KT1", "GG"), null);
+  assert.equal(isFolderSince(-Infinity, "lost+found"), false);
+  assert.equal(isFolderSince(-Infinity, "01KT1", "GG"), false);
+  assert.equal(isFolderSince(-Infinity, "01KT1", "G"), true);
 });
 
 Deno.test("ulidTimeMs reads the example of the ULID specification", () => {

@@ -14,7 +14,7 @@ function isUnavailable(error: unknown): boolean {
   return true;
 }
 
-blobTest("BlobStore gives back each section as it was written", async (rig) => {
+blobTest("Blobs gives back each section as it was written", async (rig) => {
   const sizes = [[1], [0], [59_999, 2, 0, 60_000], [120_000], [0, 0, 3], [2_000_001, 700_000]];
   assert.ok(sizes.length > 0);
   for (const sectionSizes of sizes) {
@@ -33,7 +33,7 @@ blobTest("BlobStore gives back each section as it was written", async (rig) => {
   );
 });
 
-blobTest("BlobStore refuses folders that lead elsewhere", async ({ blobs }) => {
+blobTest("Blobs refuses folders that lead elsewhere", async ({ blobs }) => {
   const folders = [
     [],
     [".."],
@@ -227,3 +227,29 @@ blobTest("write takes hashes that the caller knows, and reads are checked by the
   await assert.rejects(rig.blobs.read(wrong, 0), BlobDamaged);
   assert.deepEqual(await rig.blobs.read(wrong, 1), two);
 });
+
+blobTest("large sections are hashed one after the other, in slices", async (rig) => {
+  const { setTimeout } = globalThis;
+  let pauses = 0;
+  let [under, most] = [0, 0];
+  // A slice ends by letting others run; nothing else here waits for no time at all.
+  const counting = (run: () => void, ms?: number) => {
+    if (ms !== undefined) return setTimeout(run, ms);
+    pauses++;
+    most = Math.max(most, ++under);
+    return setTimeout(() => {
+      under--;
+      run();
+    });
+  };
+  Object.assign(globalThis, { setTimeout: counting });
+  try {
+    const large = patterned(8 * 2 ** 20);
+    const refs = await Promise.all([1, 2, 3].map(() => rig.blobs.write(FOLDER, [large, large])));
+    await Promise.all(refs.map((ref) => rig.blobs.read(ref, 1)));
+  } finally {
+    Object.assign(globalThis, { setTimeout });
+  }
+  assert.ok(pauses > 9, `${pauses} slices`);
+  assert.equal(most, 1);
+}, [{ form: "files", exclusive: true }]);
