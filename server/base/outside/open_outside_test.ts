@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { outsideTest } from "../../../tests/support/outside_rig.ts";
 import { parseConfig } from "../config/config.ts";
 import { openOutside, whyNothingIsPosted } from "./open_outside.ts";
 import { type ScriptedDns, startScriptedDns } from "../../../tests/support/dns_server.ts";
@@ -12,7 +13,7 @@ function rightsTo(...hosts: string[]): typeof Deno.permissions.querySync {
   })) as typeof Deno.permissions.querySync;
 }
 
-Deno.test("whyNothingIsPosted() names the setting, the proxy or the right", () => {
+outsideTest("whyNothingIsPosted() names the setting, the proxy or the right", () => {
   const all = rightsTo("*", "127.0.0.1");
   const reason = (mail: Partial<typeof MAIL>, rights = all) =>
     whyNothingIsPosted({ ...MAIL, ...mail }, rights);
@@ -33,7 +34,7 @@ function opened(env: Record<string, string>) {
   return openOutside({ config, log: () => {}, now: Date.now });
 }
 
-Deno.test("openOutside() asks the DNS servers of the setting", async () => {
+outsideTest("openOutside() asks the DNS servers of the setting", async () => {
   await using dns: ScriptedDns = startScriptedDns({ "A hook.example": { A: ["10.0.0.1"] } });
   const outside = opened({
     RELAY_DNS_SERVERS: `127.0.0.1:${dns.server.port}`,
