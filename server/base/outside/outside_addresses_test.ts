@@ -189,7 +189,7 @@ outsideTest(
     await using sides = await startBothSides();
     const addresses = ["192.0.2.3", "192.0.2.2", PUBLIC];
     const outside = strictOutside({
-      limitMs: 4 * SHORT_MS,
+      limitMs: 15 * SHORT_MS,
       isAllowed: (address) => addresses.includes(address) || address === REMOTE,
       resolve: () => Promise.resolve(addresses),
       connect: (to) => {

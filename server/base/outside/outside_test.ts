@@ -11,6 +11,8 @@ import type { Outside, OutsideAnswer } from "./outside.ts";
 
 const BODY = new TextEncoder().encode('{"type":"webhook.test"}');
 const SHORT_MS = 300;
+/** Long enough for an answer to begin, on a slow machine too. */
+const LATE_MS = 2_000;
 
 interface Given {
   url?: string;
@@ -148,7 +150,7 @@ outsideTest(
 );
 
 outsideTest("Outside.post() is late in every phase, and takes the connection with it", async () => {
-  const outside = outsideOf({ limitMs: SHORT_MS });
+  const outside = outsideOf({ limitMs: LATE_MS });
   const silent: [(socket: Socket) => void, string][] = [
     [() => {}, "null timeout"],
     [(socket) => socket.write("HTTP/1.1 200"), "null timeout"],
@@ -166,11 +168,10 @@ outsideTest("Outside.post() is late in every phase, and takes the connection wit
       "302 timeout",
     ],
   ];
-  for (const [answer, expected] of silent) {
-    const got = await answerTo(answer, { outside });
-    assert.equal(outcome(got), expected, String(answer));
-    assert.ok(got.durationMs >= SHORT_MS - 5, String(got.durationMs));
-  }
+  const came = await Promise.all(silent.map(([answer]) => answerTo(answer, { outside })));
+  assert.deepEqual(came.map(outcome), silent.map(([, expected]) => expected));
+  const shortest = Math.min(...came.map(({ durationMs }) => durationMs));
+  assert.ok(shortest >= LATE_MS - 5, String(shortest));
 });
 
 outsideTest("Outside.post() is late where nothing reads its body", async () => {
