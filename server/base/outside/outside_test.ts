@@ -120,6 +120,10 @@ outsideTest("Outside.post() keeps 1 KiB of an answer and reads at most 64 KiB of
     floodWith(socket, "y".repeat(10_000));
   });
   assert.deepEqual([outcome(endless), endless.text], ["200 null", "y".repeat(1_024)]);
+  const held = await answerTo((socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\n\r\n${"z".repeat(65_536)}`);
+  });
+  assert.deepEqual([outcome(held), held.body.length], ["200 null", 1_024]);
 });
 
 outsideTest(
