@@ -1,9 +1,13 @@
 /** Receivers on loopback that answer as a test says, and what posts to them. */
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createDnsClient } from "../../server/base/outside/dns_client.ts";
+import { TAKES_CONNECTIONS } from "../../server/base/outside/exchange.ts";
 import { Outside, type OutsideOptions } from "../../server/base/outside/outside.ts";
 import { resolveByDns } from "../../server/base/outside/resolve_host.ts";
 import type { DnsServer } from "../../toolkit/mail/ask_dns.ts";
+
+/** Skipped, by name, on a runtime that cannot post outside. */
+export const outsideTest = TAKES_CONNECTIONS ? Deno.test : Deno.test.ignore;
 
 export interface RawReceiver extends AsyncDisposable {
   port: number;

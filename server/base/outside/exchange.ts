@@ -9,6 +9,10 @@ const MAX_HEADER_BYTES = 16_384;
 const MAX_READ_BYTES = MAX_BODY_BYTES + 2 * MAX_HEADER_BYTES;
 const KEPT_BYTES = 1_024;
 
+const [MAJOR = 0, MINOR = 0] = Deno.version.deno.split(".").map(Number);
+/** Older runtimes take neither a connection nor a `lookup` for a request of node:http. */
+export const TAKES_CONNECTIONS = MAJOR > 2 || MAJOR === 2 && MINOR >= 9;
+
 export interface Exchanged {
   /** 100 to 999; 101 where the other side changed the protocol. */
   status: number;
@@ -21,7 +25,7 @@ export interface Exchanged {
 
 /**
  * Posts a body and reads the answer, to its end or 64 KiB of it; one that breaks off has been given.
- * The connection is destroyed in any case.
+ * The connection is of no use afterwards, and is the caller's to destroy.
  *
  * @throws OutsideFailure "connect" for what is no answer of HTTP; signal.reason where none began in time
  */
@@ -89,7 +93,6 @@ export function exchange(
   return promise.finally(() => {
     signal.removeEventListener("abort", late);
     request.destroy();
-    socket.destroy();
   });
 }
 

@@ -71,16 +71,16 @@ async function connectToOne(
 }
 
 async function encrypt(socket: Socket, host: string, signal: AbortSignal): Promise<Socket> {
-  const encrypted = connectTls({
-    socket,
-    host,
-    // A name alone may stand there (RFC 6066, section 3): an address is looked for in the certificate by `host`.
-    ...(isIP(host) === 0 ? { servername: host } : {}),
-    // Said, so that NODE_TLS_REJECT_UNAUTHORIZED cannot say otherwise.
-    rejectUnauthorized: true,
-    ALPNProtocols: ["http/1.1"],
-  });
   try {
+    const encrypted = connectTls({
+      socket,
+      host,
+      // A name alone may stand there (RFC 6066, section 3): an address is looked for in the certificate by `host`.
+      ...(isIP(host) === 0 ? { servername: host } : {}),
+      // Said, so that NODE_TLS_REJECT_UNAUTHORIZED cannot say otherwise.
+      rejectUnauthorized: true,
+      ALPNProtocols: ["http/1.1"],
+    });
     await opened(encrypted, "secureConnect", signal);
     return encrypted;
   } catch (error) {

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { outsideTest, startRawReceiver } from "../../../tests/support/outside_rig.ts";
+import { fileURLToPath } from "node:url";
+import { permissionFlags } from "../config/permissions.ts";
 import { parseConfig } from "../config/config.ts";
 import { openOutside, whyNothingIsPosted } from "./open_outside.ts";
 import { type ScriptedDns, startScriptedDns } from "../../../tests/support/dns_server.ts";
@@ -12,7 +15,7 @@ function rightsTo(...hosts: string[]): typeof Deno.permissions.querySync {
   })) as typeof Deno.permissions.querySync;
 }
 
-Deno.test("whyNothingIsPosted() names the setting, the proxy or the right", () => {
+outsideTest("whyNothingIsPosted() names the setting, the proxy or the right", () => {
   const all = rightsTo("*", "127.0.0.1");
   const reason = (mail: Partial<typeof MAIL>, rights = all) =>
     whyNothingIsPosted({ ...MAIL, ...mail }, rights);
@@ -33,7 +36,7 @@ function opened(env: Record<string, string>) {
   return openOutside({ config, log: () => {}, now: Date.now });
 }
 
-Deno.test("openOutside() asks the DNS servers of the setting", async () => {
+outsideTest("openOutside() asks the DNS servers of the setting", async () => {
   await using dns: ScriptedDns = startScriptedDns({ "A hook.example": { A: ["10.0.0.1"] } });
   const outside = opened({
     RELAY_DNS_SERVERS: `127.0.0.1:${dns.server.port}`,
@@ -55,3 +58,22 @@ Deno.test("openOutside() has the rules of its settings", () => {
   assert.equal(outside.refusal, "RELAY_WEBHOOKS is false");
   assert.throws(() => outside.requireUrl(loopback), /not public/);
 });
+
+outsideTest(
+  "Outside.post() reaches this machine's ports under the printed permissions of local mode, until it is off",
+  async () => {
+    const answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    await using receiver = await startRawReceiver((socket) => void socket.end(answer));
+    const program = new URL("../../../tests/support/post_outside_program.ts", import.meta.url);
+    const outcomes = await Promise.all(["true", "false"].map(async (RELAY_WEBHOOKS) => {
+      const flags = permissionFlags({ RELAY_MAIL_DEV: "true", RELAY_WEBHOOKS });
+      const url = `http://127.0.0.1:${receiver.port}/`;
+      const { stdout } = await new Deno.Command(Deno.execPath(), {
+        args: ["run", "--quiet", "--no-check", ...flags, fileURLToPath(program), url],
+      }).output();
+      return new TextDecoder().decode(stdout).trim();
+    }));
+    assert.deepEqual(outcomes, ["[200,null]", '[null,"connect"]']);
+    assert.equal(receiver.connections, 1);
+  },
+);

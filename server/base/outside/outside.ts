@@ -139,7 +139,11 @@ export class Outside {
     const target = { addresses, port, tlsHost: isTls ? host : null };
     const socket = await openConnection(target, rules, signal);
     const headers = { ...request.headers, "user-agent": USER_AGENT };
-    return await exchange(socket, { url, headers, body: request.body }, signal);
+    try {
+      return await exchange(socket, { url, headers, body: request.body }, signal);
+    } finally {
+      socket.destroy();
+    }
   }
 
   /** Settings may have changed since the URL was taken. */

@@ -3,6 +3,7 @@ import { connect, Socket } from "node:net";
 import {
   dripInto,
   outsideOf,
+  outsideTest,
   type RawReceiver,
   startRawReceiver,
 } from "../../../tests/support/outside_rig.ts";
@@ -68,38 +69,44 @@ async function reached(
   return [outcome(got), sides.open.connections, sides.closed.connections];
 }
 
-Deno.test("Outside.post() connects to the address that it judged, whatever DNS says the next time", async () => {
-  await using sides = await startBothSides();
-  await using dns = startScriptedDns();
-  let asked = 0;
-  dns.zone.get = (question) => {
-    if (question !== "A hook.example") return "nxdomain";
-    return { A: [asked++ === 0 ? PUBLIC : "127.0.0.9"] };
-  };
-  const outside = strictOutside({ dns: dns.server, connect: sides.connect });
-  const url = "https://hook.example/";
-  assert.equal(outcome(await post(outside, url)), "null tls");
-  assert.deepEqual([asked, sides.open.connections, sides.closed.connections], [1, 1, 0]);
-  assert.equal(outcome(await post(outside, url)), "null blocked_address");
-  assert.deepEqual([asked, sides.open.connections, sides.closed.connections], [2, 1, 0]);
-  assert.deepEqual(sides.tried, [PUBLIC]);
-});
+outsideTest(
+  "Outside.post() connects to the address that it judged, whatever DNS says the next time",
+  async () => {
+    await using sides = await startBothSides();
+    await using dns = startScriptedDns();
+    let asked = 0;
+    dns.zone.get = (question) => {
+      if (question !== "A hook.example") return "nxdomain";
+      return { A: [asked++ === 0 ? PUBLIC : "127.0.0.9"] };
+    };
+    const outside = strictOutside({ dns: dns.server, connect: sides.connect });
+    const url = "https://hook.example/";
+    assert.equal(outcome(await post(outside, url)), "null tls");
+    assert.deepEqual([asked, sides.open.connections, sides.closed.connections], [1, 1, 0]);
+    assert.equal(outcome(await post(outside, url)), "null blocked_address");
+    assert.deepEqual([asked, sides.open.connections, sides.closed.connections], [2, 1, 0]);
+    assert.deepEqual(sides.tried, [PUBLIC]);
+  },
+);
 
-Deno.test("Outside.post() connects to none of several addresses where one is not public", async () => {
-  const blocked = ["null blocked_address", 0, 0];
-  assert.deepEqual(await reached({ "A hook.example": { A: [PUBLIC] } }), ["null tls", 1, 0]);
-  const bad: Record<string, ScriptedRecords>[] = [
-    { "A hook.example": { A: ["127.0.0.9"] } },
-    { "A hook.example": { A: [PUBLIC, "127.0.0.9"] } },
-    { "A hook.example": { A: ["10.0.0.1", PUBLIC] } },
-    { "A hook.example": { A: [PUBLIC] }, "AAAA hook.example": { AAAA: ["0:0:0:0:0:0:0:1"] } },
-    { "AAAA hook.example": { AAAA: ["0:0:0:0:0:ffff:7f00:1"] } },
-    { "A hook.example": { CNAME: "rebind.example" }, "A rebind.example": { A: ["127.0.0.9"] } },
-  ];
-  for (const zone of bad) assert.deepEqual(await reached(zone), blocked, JSON.stringify(zone));
-});
+outsideTest(
+  "Outside.post() connects to none of several addresses where one is not public",
+  async () => {
+    const blocked = ["null blocked_address", 0, 0];
+    assert.deepEqual(await reached({ "A hook.example": { A: [PUBLIC] } }), ["null tls", 1, 0]);
+    const bad: Record<string, ScriptedRecords>[] = [
+      { "A hook.example": { A: ["127.0.0.9"] } },
+      { "A hook.example": { A: [PUBLIC, "127.0.0.9"] } },
+      { "A hook.example": { A: ["10.0.0.1", PUBLIC] } },
+      { "A hook.example": { A: [PUBLIC] }, "AAAA hook.example": { AAAA: ["0:0:0:0:0:0:0:1"] } },
+      { "AAAA hook.example": { AAAA: ["0:0:0:0:0:ffff:7f00:1"] } },
+      { "A hook.example": { CNAME: "rebind.example" }, "A rebind.example": { A: ["127.0.0.9"] } },
+    ];
+    for (const zone of bad) assert.deepEqual(await reached(zone), blocked, JSON.stringify(zone));
+  },
+);
 
-Deno.test("Outside.post() judges what names resolve to by the real table", async () => {
+outsideTest("Outside.post() judges what names resolve to by the real table", async () => {
   await using dns = startScriptedDns();
   const outside = outsideOf({
     allowLoopback: false,
@@ -127,7 +134,7 @@ Deno.test("Outside.post() judges what names resolve to by the real table", async
   assert.equal(dns.asked.length, 2 * (addresses.A.length + addresses.AAAA.length));
 });
 
-Deno.test("Outside.post() judges the very socket before a byte is sent", async () => {
+outsideTest("Outside.post() judges the very socket before a byte is sent", async () => {
   await using sides = await startBothSides();
   const outside = strictOutside({
     isAllowed: (address) => address === PUBLIC,
@@ -140,7 +147,7 @@ Deno.test("Outside.post() judges the very socket before a byte is sent", async (
   assert.deepEqual([sides.closed.connections, sides.closed.received], [1, ""]);
 });
 
-Deno.test("Outside.post() says dns where no server knows an address", async () => {
+outsideTest("Outside.post() says dns where no server knows an address", async () => {
   for (const fault of ["nxdomain", "servfail", "refused", "cut", "nonsense"] as const) {
     const zone = { "A hook.example": fault, "AAAA hook.example": fault };
     assert.deepEqual(await reached(zone), ["null dns", 0, 0], fault);
@@ -156,7 +163,7 @@ Deno.test("Outside.post() says dns where no server knows an address", async () =
   assert.deepEqual(await reached({}, empty), ["null dns", 0, 0]);
 });
 
-Deno.test("Outside.post() is late where DNS, a connection or TLS say nothing", async () => {
+outsideTest("Outside.post() is late where DNS, a connection or TLS say nothing", async () => {
   const limitMs = SHORT_MS;
   const silence = { "A hook.example": "silence", "AAAA hook.example": "silence" } as const;
   assert.deepEqual(await reached(silence, { limitMs }), ["null timeout", 0, 0]);
@@ -176,55 +183,61 @@ Deno.test("Outside.post() is late where DNS, a connection or TLS say nothing", a
   }
 });
 
-Deno.test("Outside.post() tries further addresses where one does not answer, each for its share", async () => {
-  await using sides = await startBothSides();
-  const addresses = ["192.0.2.3", "192.0.2.2", PUBLIC];
-  const outside = strictOutside({
-    limitMs: 4 * SHORT_MS,
-    isAllowed: (address) => addresses.includes(address) || address === REMOTE,
-    resolve: () => Promise.resolve(addresses),
-    connect: (to) => {
-      const socket = sides.connect(to);
-      if (to.host === PUBLIC) return socket;
-      socket.destroy();
-      return to.host === addresses[0] ? new Socket() : new Socket().destroy(new Error("refused"));
-    },
-  });
-  const got = await post(outside, "https://hook.example/");
-  assert.deepEqual([outcome(got), sides.open.connections], ["null tls", 1]);
-  assert.deepEqual(sides.tried, addresses);
+outsideTest(
+  "Outside.post() tries further addresses where one does not answer, each for its share",
+  async () => {
+    await using sides = await startBothSides();
+    const addresses = ["192.0.2.3", "192.0.2.2", PUBLIC];
+    const outside = strictOutside({
+      limitMs: 15 * SHORT_MS,
+      isAllowed: (address) => addresses.includes(address) || address === REMOTE,
+      resolve: () => Promise.resolve(addresses),
+      connect: (to) => {
+        const socket = sides.connect(to);
+        if (to.host === PUBLIC) return socket;
+        socket.destroy();
+        return to.host === addresses[0] ? new Socket() : new Socket().destroy(new Error("refused"));
+      },
+    });
+    const got = await post(outside, "https://hook.example/");
+    assert.deepEqual([outcome(got), sides.open.connections], ["null tls", 1]);
+    assert.deepEqual(sides.tried, addresses);
 
-  const many = Array.from({ length: 90 }, (_, index) => `192.0.2.${index + 100}`);
-  const down: string[] = [];
-  const lost = strictOutside({
-    isAllowed: () => true,
-    resolve: () => Promise.resolve(many),
-    connect: (to) => {
-      down.push(to.host);
-      return new Socket().destroy(new Error("unreachable"));
-    },
-  });
-  assert.equal(outcome(await post(lost, "https://hook.example/")), "null connect");
-  assert.deepEqual(down, many.slice(0, 4));
-});
+    const many = Array.from({ length: 90 }, (_, index) => `192.0.2.${index + 100}`);
+    const down: string[] = [];
+    const lost = strictOutside({
+      isAllowed: () => true,
+      resolve: () => Promise.resolve(many),
+      connect: (to) => {
+        down.push(to.host);
+        return new Socket().destroy(new Error("unreachable"));
+      },
+    });
+    assert.equal(outcome(await post(lost, "https://hook.example/")), "null connect");
+    assert.deepEqual(down, many.slice(0, 4));
+  },
+);
 
-Deno.test("Outside.post() asks no resolver for localhost, literals and anything in local mode", async () => {
-  const answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-  await using receiver = await startRawReceiver((socket) => void socket.end(answer));
-  let asked = 0;
-  const resolve = () => {
-    asked++;
-    return Promise.resolve(["127.0.0.1"]);
-  };
-  for (const local of [false, true]) {
-    const outside = outsideOf({ local, resolve });
-    for (const host of ["localhost", "127.0.0.1", "127.1"]) {
-      assert.equal(outcome(await post(outside, `http://${host}:${receiver.port}/`)), "200 null");
+outsideTest(
+  "Outside.post() asks no resolver for localhost, literals and anything in local mode",
+  async () => {
+    const answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    await using receiver = await startRawReceiver((socket) => void socket.end(answer));
+    let asked = 0;
+    const resolve = () => {
+      asked++;
+      return Promise.resolve(["127.0.0.1"]);
+    };
+    for (const local of [false, true]) {
+      const outside = outsideOf({ local, resolve });
+      for (const host of ["localhost", "127.0.0.1", "127.1"]) {
+        assert.equal(outcome(await post(outside, `http://${host}:${receiver.port}/`)), "200 null");
+      }
     }
-  }
-  const local = outsideOf({ local: true, resolve, connect: () => assert.fail("connected") });
-  for (const url of ["https://hook.example/", "https://8.8.8.8/", "https://[2606:4700::1111]/"]) {
-    assert.equal(outcome(await post(local, url)), "null blocked_address", url);
-  }
-  assert.equal(asked, 0);
-});
+    const local = outsideOf({ local: true, resolve, connect: () => assert.fail("connected") });
+    for (const url of ["https://hook.example/", "https://8.8.8.8/", "https://[2606:4700::1111]/"]) {
+      assert.equal(outcome(await post(local, url)), "null blocked_address", url);
+    }
+    assert.equal(asked, 0);
+  },
+);
