@@ -196,3 +196,18 @@ Deno.test("RepetitionSweep is not held up by a record beside that others change 
     assert.equal(await ended(kv), 1);
     assert.equal(rounds, 1, "what it has prepared is not outdated by it");
   }, { exclusive: true }));
+
+Deno.test("RepetitionSweep ends the uses of the kinds behind one whose look fails each time", () =>
+  withSweeps(async ({ kv, clock, storages: [storage] }) => {
+    const { commits, store } = storage!;
+    const broken: RepetitionKind = {
+      name: "test-broken",
+      former: () => Promise.reject(new Error("a row that nobody can read")),
+    };
+    await use(storage!, "one");
+    clock.advance(STORED_MS + 1);
+    const kinds = [broken, USES];
+    const sweep = new RepetitionSweep({ commits, store, leases: new Leases(store) }, kinds);
+    await assert.rejects(sweep.everyMinute(), { message: "a row that nobody can read" });
+    assert.equal(await ended(kv), 1);
+  }, { exclusive: true }));

@@ -26,7 +26,10 @@ export class LeasedSteps<Id> {
 
   constructor(private readonly work: LeasedWork<Id>) {}
 
-  /** Works until nothing is left, or another process works. Includes work that begins meanwhile. */
+  /**
+   * Works until nothing is left, or another process works. Includes work that begins meanwhile.
+   * @throws the first failure of a step, after the other pieces have had theirs
+   */
   run(): Promise<void> {
     this.#again = true;
     return this.#working ??= this.#work().finally(() => this.#working = null);
@@ -56,11 +59,18 @@ export class LeasedSteps<Id> {
   async #endAll(lease: WorkLease): Promise<boolean> {
     const { pending, step } = this.work;
     for (let left = await pending(); left.length > 0; left = await pending()) {
+      const failures: unknown[] = [];
       for (const id of left) {
-        while (!this.#closed && await step(id)) {
+        for (let more = true; more && !this.#closed;) {
+          // A piece that fails each time must not hold up those after it.
+          more = await step(id).catch((error) => {
+            failures.push(error);
+            return false;
+          });
           if (!(await lease.keep())) return false;
         }
       }
+      if (failures.length > 0) throw failures[0];
       if (this.#closed) return false;
     }
     return true;
