@@ -511,7 +511,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
       process: {
         imports: ["base", "messaging", "web"],
         shows: [
-          "crons.ts",
           "health.ts",
           "json_log.ts",
           "open_store.ts",
