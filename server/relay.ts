@@ -140,7 +140,7 @@ async function openParts(
   const core = createCore(deps, storage, http);
   const agents = createAgentCore(core, verifier);
   const { sweep, figures } = parts.add("network", openNetwork(agents));
-  parts.add("agents", openAgents(agents));
+  const { hasAgents } = parts.add("agents", openAgents(agents));
   const opened = parts.add("custody", await openCustody(agents));
   const { custody, ring } = opened;
   const { inbox, messages, recent, tokenSender, repetitions } = parts.add(
@@ -159,7 +159,7 @@ async function openParts(
   const { blobs } = parts.add("blobs", await openBlobs(core, options));
   const { isOn: mailOn, handIn, ...mail } = parts.add(
     "mail",
-    await openMail(core, ring, { outgoing, blobs, waits }),
+    await openMail(core, ring, { outgoing, blobs, waits, hasAgents }),
   );
   parts.add("repetitions", new RepetitionSweep(core, [...repetitions, ...mail.repetitions]));
   if (localMode !== null) parts.add("local mode", localMode.open(handIn));
