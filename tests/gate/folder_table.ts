@@ -221,6 +221,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "access.ts",
               "authenticate_key.ts",
               "last_used.ts",
+              "link_answer.ts",
               "link_token.ts",
               "list_pages.ts",
               "mail_route.ts",
