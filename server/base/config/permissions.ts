@@ -1,6 +1,6 @@
 /**
- * What a relay of a configuration may do, and how it is run. Nothing but the project's own code is imported here, since
- * what this says becomes permissions: a library could give itself more.
+ * What a relay of a configuration may do, and how it is run. Nothing but the project's own code is
+ * imported here, since what this says becomes permissions: a library could give itself more.
  */
 import { type Environment, optionalText } from "./config_error.ts";
 import { GOOGLE_JWKS_URL } from "./google_jwks_url.ts";

@@ -7,6 +7,8 @@ import type { Leases, WorkLease } from "./leases.ts";
 const LEASE_MS = 30_000;
 const LEASE_ATTEMPTS = 40;
 const LEASE_PAUSE_MS = 50;
+/** After so many failures a run ends: it is the store that fails, and not a piece. */
+const MOST_FAILURES = 10;
 
 /** @template Id what names a piece of work, such as an agent's id */
 export interface LeasedWork<Id> {
@@ -64,7 +66,7 @@ export class LeasedSteps<Id> {
         for (let more = true; more && !this.#closed;) {
           // A piece that fails each time must not hold up those after it.
           more = await step(id).catch((error) => {
-            failures.push(error);
+            if (failures.push(error) === MOST_FAILURES) throw failures[0];
             return false;
           });
           if (!(await lease.keep())) return false;
