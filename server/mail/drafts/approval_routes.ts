@@ -33,7 +33,7 @@ const page = (description: string) => ({
 
 const ERRORS = { link_expired: null, org_suspended: "the operator has suspended the org" };
 
-/** Others are JSON to whoever asks. */
+/** A page where people read it; all other refusals are JSON. */
 const GONE = { link_expired: answerGone };
 
 const FORM_FIELDS = ["token", "action"] as const;

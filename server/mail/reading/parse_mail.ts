@@ -101,8 +101,8 @@ export function* parseInStages(
 }
 
 /**
- * The line by which a list shows a message: the first 200 code points of a text, its white space collapsed; "" of none. A pair of surrogates
- * is never cut. Reads no more of the text than it needs.
+ * The line by which a list shows a message: the first 200 code points of a text, its white space
+ * collapsed; "" of none. A pair of surrogates is never cut. Reads no more of the text than it needs.
  * @param extracted the text without quoted former messages, null where a message has none
  */
 export function previewOf(extracted: string | null): string {

@@ -342,7 +342,7 @@ export class GroupCommit {
     this.#queue.resolve(pending, planned.result);
   }
 
-  /** Has memory know what was committed; who throws keeps no other from hearing of it, and no caller waiting. */
+  /** Has memory know what was committed. Where one throws, the others still hear of it. */
   #follow(job: Job<unknown, unknown>, { result, announced }: Planned): void {
     this.#tell(() => job.committed?.(result));
     for (const { topic, what } of announced) this.#tell(() => this.#listeners.get(topic)?.(what));

@@ -35,7 +35,7 @@ type Stage = RecipientStatus | "failed_unknown";
 
 const UNKNOWN = "failed_unknown" as const;
 
-/** From where each trigger brings a recipient where; elsewhere it changes nothing. */
+/** Which recipients each trigger brings on, and to what; it changes nothing of the others. */
 const WAYS: Readonly<Record<Trigger, readonly [from: readonly Stage[], to: Stage]>> = {
   begun: [["queued", "deferred"], "sending"],
   accepted: [["sending"], "sent"],
