@@ -7,7 +7,6 @@ import { AnswerBudget } from "./base/http/answers/answer_budget.ts";
 import type { BodyReader } from "./base/http/bodies/body_reader.ts";
 import { callerAddress } from "./base/http/callers/client_address.ts";
 import { allowPreflight, openCors } from "./base/http/routes/cors.ts";
-import { headAnswer } from "./base/http/answers/head_answer.ts";
 import { giveAnswer } from "./base/http/answers/large_answer.ts";
 import { namesHtml } from "./base/http/answers/names_html.ts";
 import { createPathTable } from "./base/http/routes/path_table.ts";
@@ -203,6 +202,18 @@ function ofUnknown(path: string): Finished {
     // Without a slash at its beginning it is of a request whose Host is none.
     page: path.startsWith("/") && !OF_PROGRAMS.test(path),
   };
+}
+
+/**
+ * The answer to a HEAD as the runtime must get it: an answer without a Content-Length stays without
+ * one. For an answer without a body the runtime would say that GET sends 0 bytes (RFC 9110, section
+ * 8.6).
+ */
+function headAnswer(answer: Response): Response {
+  const { status, headers } = answer;
+  // 304 and 204 have no body by themselves.
+  if (headers.has("content-length") || status === 304 || status === 204) return answer;
+  return new Response(new ReadableStream({ start: (body) => body.close() }), { status, headers });
 }
 
 function unknownPath(): RelayError {

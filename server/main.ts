@@ -8,8 +8,8 @@ import { ENV_FILE } from "./base/config/permissions.ts";
 import { readSettings } from "./base/config/read_settings.ts";
 import { SETTING_NAMES } from "./base/config/setting_names.ts";
 import { type Config, parseConfig } from "./base/config/config.ts";
-import { registerCrons } from "./process/crons.ts";
 import type { Deps } from "./base/parts/deps.ts";
+import { CRON_SCHEDULES, type CronName } from "./base/parts/part.ts";
 import { describeFailure } from "./base/describe_failure.ts";
 import { createLog } from "./process/json_log.ts";
 import { openStore } from "./process/open_store.ts";
@@ -28,7 +28,11 @@ const FAILED = 1;
 const log = createLog();
 let relay: ProcessRelay | undefined;
 
-registerCrons((name) => relay?.crons?.[name]);
+// Deno Deploy finds crons only at the top level of the main module, always and before serving: a run
+// before there is a relay is skipped.
+for (const [name, schedule] of Object.entries(CRON_SCHEDULES)) {
+  Deno.cron(name, schedule, async () => await relay?.crons?.[name as CronName]?.());
+}
 
 try {
   await start();

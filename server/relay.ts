@@ -32,7 +32,7 @@ import { openTools } from "./messaging/tools/part.ts";
 import { type MessagesOptions, openMessages } from "./messaging/messages/part.ts";
 import { openNetwork } from "./messaging/network/part.ts";
 import { openOutgoing, type OutgoingOptions } from "./base/outgoing/part.ts";
-import { type OpenParts, openTogether } from "./base/parts/part.ts";
+import { type Crons, type OpenParts, openTogether } from "./base/parts/part.ts";
 import { openProfiles } from "./messaging/profiles/part.ts";
 import { RecentEvents } from "./process/recent_events.ts";
 import { createRelayStatus, type RelayStatusParts } from "./process/relay_status.ts";
@@ -54,8 +54,8 @@ export interface Relay {
   rememberStartup(lines: readonly string[]): void;
   /** The log of the relay's parts: the operator's page shows its newest lines. */
   log: Log;
-  /** Bodies of the crons, by their names in CRON_SCHEDULES; they log what fails, and throw nothing. */
-  crons: Readonly<Record<string, () => Promise<void>>>;
+  /** They log what fails, and throw nothing. */
+  crons: Crons<void>;
   /** Answers every waiting poll, and lets none wait from now on: the first step of a shutdown. */
   endWaits(): void;
   /** Resolves when every request that app.fetch() was given has been answered. */
@@ -140,7 +140,7 @@ async function openParts(
   const core = createCore(deps, storage, http);
   const agents = createAgentCore(core, verifier);
   const { sweep, figures } = parts.add("network", openNetwork(agents));
-  parts.add("agents", openAgents(agents));
+  const { hasAgents } = parts.add("agents", openAgents(agents));
   const opened = parts.add("custody", await openCustody(agents));
   const { custody, ring } = opened;
   const { inbox, messages, recent, tokenSender, repetitions } = parts.add(
@@ -159,7 +159,7 @@ async function openParts(
   const { blobs } = parts.add("blobs", await openBlobs(core, options));
   const { isOn: mailOn, handIn, ...mail } = parts.add(
     "mail",
-    await openMail(core, ring, { outgoing, blobs, waits }),
+    await openMail(core, ring, { outgoing, blobs, waits, hasAgents }),
   );
   parts.add("repetitions", new RepetitionSweep(core, [...repetitions, ...mail.repetitions]));
   if (localMode !== null) parts.add("local mode", localMode.open(handIn));

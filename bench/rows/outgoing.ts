@@ -39,7 +39,8 @@ export const outgoingDeliveries: Row = {
     });
     const records = new RecordCache(store);
     const ids = await IdSequence.open(store, null);
-    const commits = new GroupCommit({ store, records, ids, journal: new Journal({ store }) });
+    const journal = new Journal({ store });
+    const commits = new GroupCommit({ store, records, ids, journal, onUnheard: reportError });
     const outgoing = new OutgoingQueue({ store, records, commits, log: () => {} });
     let delivered = 0;
     outgoing.register<string>({

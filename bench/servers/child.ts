@@ -1,6 +1,6 @@
 /** Servers and workers of the benchmark as processes of their own: they print one JSON line when ready. */
 
-import { RUNTIME_FLAGS } from "../../server/base/config/runtime_flags.ts";
+import { RUNTIME_FLAGS } from "../../server/base/config/permissions.ts";
 import type { Round } from "../row.ts";
 import { cpuPerRequest, readThreadCpu } from "../thread_cpu.ts";
 

@@ -60,7 +60,7 @@ export async function openMail(core: Core, ring: KeyRing, options: MailOptions):
   const { domain, local, dkim } = config.mail;
   if (off !== null) {
     // Local mode captures digests with mail off too: a store of another mode would lose its own.
-    if (local) await claimStore(store, { domain: domain!, local });
+    if (local) await claimStore(store, { domain: domain!, local }, options.hasAgents);
     else await refuseLocalStore(store);
     return {
       isOn: false,
@@ -71,7 +71,7 @@ export async function openMail(core: Core, ring: KeyRing, options: MailOptions):
     };
   }
   if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
-  await claimStore(store, { domain: domain!, local });
+  await claimStore(store, { domain: domain!, local }, options.hasAgents);
   return await openTogether(log, async (parts) => {
     const { handIn, repetitions } = await openMailParts(parts, core, options, secret);
     return Object.assign(parts, { isOn: true, handIn: local ? handIn : null, repetitions });
@@ -87,16 +87,15 @@ async function openMailParts(
 ): Promise<Pick<Mail, "repetitions"> & Pick<Receiving, "handIn">> {
   const { deps } = core;
   const { config, random, log } = deps;
-  const add = <P extends Part>(name: string, part: P): P => parts.add(name, part);
   const inboundSecret = await openInboundSecret(config, random);
   const madeSecret = config.mail.local && config.mail.inboundSecret === undefined;
   const secretNote = madeSecret ? `, inbound secret in ${inboundSecretPath(config)}` : "";
-  add("mail", {
+  parts.add("mail", {
     notes: [startupNote("mail", `on: inboxes at ${config.mail.domain}${secretNote}`)],
   });
 
-  const answers = add("answers", new AnswerBudget({ bounds: MAIL_ANSWERS }));
-  const reader = add(
+  const answers = parts.add("answers", new AnswerBudget({ bounds: MAIL_ANSWERS }));
+  const reader = parts.add(
     "reader",
     new MailWorker({
       start: config.onDeploy ? null : startMailWorker,
@@ -105,28 +104,30 @@ async function openMailParts(
     }),
   );
   const mail = createMailCore(core, options, { secret, reader, answers });
-  const auth = add("senders", await openAuth(deps));
-  add("orgs", openOrgs(mail));
-  add("keys", openKeys(mail));
-  add("sign-in", openSignIn(mail));
-  add("google", openGoogle(mail));
-  const { erasures } = add("inbox erasures", openErasures({ ...mail, log }));
-  add("inboxes", openInboxes({ ...mail, erasures }));
-  add("figures", { routes: mount(FIGURE_ROUTES, mail) });
-  const { suppressions } = add("suppressions", openSuppressions(mail));
-  add("messages", openMessages(mail));
-  const senderPart = add("outbound", openSender(mail, suppressions));
-  const { propose } = add("drafts", openDrafts(mail, senderPart));
-  const sending = add("sending", openSending(mail, senderPart, propose));
-  const { changes, reports } = add("reports", openReports(mail, inboundSecret));
-  const receiving = add(
+  const auth = parts.add("senders", await openAuth(deps));
+  parts.add("orgs", openOrgs(mail));
+  parts.add("keys", openKeys(mail));
+  parts.add("sign-in", openSignIn(mail));
+  parts.add("google", openGoogle(mail));
+  const { erasures } = parts.add("inbox erasures", openErasures({ ...mail, log }));
+  parts.add("inboxes", openInboxes({ ...mail, erasures }));
+  parts.add("figures", { routes: mount(FIGURE_ROUTES, mail) });
+  const { suppressions } = parts.add("suppressions", openSuppressions(mail));
+  parts.add("messages", openMessages(mail));
+  const senderPart = parts.add("outbound", openSender(mail, suppressions));
+  const { propose } = parts.add("drafts", openDrafts(mail, senderPart));
+  const sending = parts.add("sending", openSending(mail, senderPart, propose));
+  const { changes, reports } = parts.add("reports", openReports(mail, inboundSecret));
+  const receiving = parts.add(
     "receiving",
     openReceiving(mail, { auth, reports, inboundSecret, composer: senderPart.composer }),
   );
   const { receiver, handIn } = receiving;
-  add("delivery", openDelivery(mail, { changes, receiver }));
-  const { search } = add("search", openSearch(mail));
-  add("tools", { routes: mount(TOOL_ROUTES, { ...mail, ...senderPart, ...sending, search }) });
-  add("webhooks", { routes: mount(WEBHOOK_ROUTES, mail) });
+  parts.add("delivery", openDelivery(mail, { changes, receiver }));
+  const { search } = parts.add("search", openSearch(mail));
+  parts.add("tools", {
+    routes: mount(TOOL_ROUTES, { ...mail, ...senderPart, ...sending, search }),
+  });
+  parts.add("webhooks", { routes: mount(WEBHOOK_ROUTES, mail) });
   return { handIn, repetitions: [senderPart.keyedAnswers, ...receiving.repetitions] };
 }

@@ -16,17 +16,17 @@ const MARK = defineRow(["meta", "mail"], 0, {
   holds: "domain of the store's inboxes, fixed with the first address, and whether it was " +
     "made in local mode",
 })();
-/** Stands once an agent has registered: in a store without a mark, with a relay that was not in local mode. */
-const ANY_AGENT: Deno.KvKey = ["count", "agents"];
 
 /**
  * Makes sure that the store's mail area is the one that is configured, and marks a new one. A store
  * in which no address was given out takes another domain: a slip at the first start must not lock it.
+ * @param wasUsed whether a store without a mark was used: with a relay that was not in local mode
  * @throws ConfigError naming the variable
  */
 export async function claimStore(
   store: Rows,
   { domain, local }: { domain: string; local: boolean },
+  wasUsed: () => Promise<boolean>,
 ): Promise<void> {
   await store.transact(async (transaction) => {
     const { value: found } = await transaction.get<MailMark>(MARK);
@@ -34,7 +34,7 @@ export async function claimStore(
       requireSameMode(found, local);
       if (found.domain === domain) return;
       if (await hasAddresses(store)) throw otherDomain(found.domain);
-    } else if (local && (await store.get(ANY_AGENT)).value !== null) throw realStore();
+    } else if (local && await wasUsed()) throw realStore();
     transaction.set(MARK, { v: 1, domain, local } satisfies MailMark);
   });
 }

@@ -1,6 +1,7 @@
 /** A relay on a socket, from the first accepted connection to the last answer. */
 import type { Hono } from "hono";
 import type { Log } from "../base/log.ts";
+import type { Crons } from "../base/parts/part.ts";
 import { doneWithin } from "../base/time/done_within.ts";
 import { RelayError } from "../base/errors.ts";
 import { answerError, answerFailure } from "../base/http/answers/answer.ts";
@@ -27,8 +28,7 @@ export interface ProcessRelay extends Served {
   rememberStartup?(lines: readonly string[]): void;
   /** Its log, where it keeps one for the operator. */
   log?: Log;
-  /** Bodies of crons by their name in CRON_SCHEDULES. */
-  crons?: Readonly<Record<string, () => Promise<void>>>;
+  crons?: Crons<void>;
 }
 
 export interface Serving {

@@ -36,7 +36,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
                   "answer.ts",
                   "answer_budget.ts",
                   "fixed_content.ts",
-                  "head_answer.ts",
                   "large_answer.ts",
                   "names_html.ts",
                   "names_type.ts",
@@ -223,6 +222,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "access.ts",
               "authenticate_key.ts",
               "last_used.ts",
+              "link_answer.ts",
               "link_token.ts",
               "list_pages.ts",
               "mail_route.ts",
@@ -519,7 +519,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
       process: {
         imports: ["base", "messaging", "web"],
         shows: [
-          "crons.ts",
           "health.ts",
           "json_log.ts",
           "open_store.ts",
@@ -542,7 +541,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           "ask_dns.ts",
           "check_records.ts",
           "dkim_record.ts",
-          "domain_name.ts",
           "domain_records.ts",
           "ip_range.ts",
           "resolv_conf.ts",

@@ -4,6 +4,7 @@ import { ConfigError, parseConfig } from "../../server/base/config/config.ts";
 import { newKey } from "../support/custody_key.ts";
 import { accepted, MailKeyHolder, newOrg } from "../support/mail_caller.ts";
 import { startTestRelay } from "../support/relay.ts";
+import { registerAgent } from "../support/test_agent.ts";
 
 const CUSTODY_KEYS = [newKey()];
 
@@ -63,4 +64,16 @@ Deno.test("a store of local mode stays one, and one of real mail stays out of it
   await (await start(kv, "agents.test", local)).stop();
   await assert.rejects(start(kv, "agents.test"), /RELAY_MAIL_DEV/);
   await (await start(kv, "other.test", local)).stop();
+});
+
+Deno.test("a store in which an agent registered while mail was off is none of local mode", async () => {
+  const local = { RELAY_MAIL_DEV: "true" };
+  using kv = await Deno.openKv(":memory:");
+  await (await startTestRelay({ deps: { kv } })).stop();
+  await (await start(kv, "agents.test", local)).stop();
+  using used = await Deno.openKv(":memory:");
+  const relay = await startTestRelay({ deps: { kv: used } });
+  await registerAgent(relay, "ada");
+  await relay.stop();
+  await assert.rejects(start(used, "agents.test", local), /RELAY_MAIL_DEV must be unset/);
 });

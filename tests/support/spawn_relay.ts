@@ -2,8 +2,12 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withEnvFile } from "../../server/base/config/env_file.ts";
-import { ENV_FILE, permissionFlags, WORKER_MODULES } from "../../server/base/config/permissions.ts";
-import { RUNTIME_FLAGS } from "../../server/base/config/runtime_flags.ts";
+import {
+  ENV_FILE,
+  permissionFlags,
+  RUNTIME_FLAGS,
+  WORKER_MODULES,
+} from "../../server/base/config/permissions.ts";
 
 /** Settings of test programs. */
 const TEST_SETTINGS = "TEST_LEASE_MS,TEST_CLOCK_SKEW_MS,TEST_HALT_AT,TEST_HALT_MAIL";

@@ -2,7 +2,11 @@
 import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
 import { defineRecord } from "../../server/base/storage/commits/record_key.ts";
 import { ClockWatch } from "../../server/base/storage/rows/clock_watch.ts";
-import { GroupCommit, type Job } from "../../server/base/storage/commits/group_commit.ts";
+import {
+  GroupCommit,
+  type GroupCommitOptions,
+  type Job,
+} from "../../server/base/storage/commits/group_commit.ts";
 import { IdSequence } from "../../server/base/storage/commits/id_sequence.ts";
 import { Journal, type JournalBounds } from "../../server/base/storage/commits/journal.ts";
 import type { LeaseTiming } from "../../server/base/storage/leases/lease.ts";
@@ -27,6 +31,8 @@ export interface TestStorageOptions {
   /** Records kept in memory. */
   cached?: number;
   journalBounds?: JournalBounds;
+  /** Fails the test, unless given. */
+  onUnheard?: GroupCommitOptions["onUnheard"];
 }
 
 /** One process, as the store sees it. */
@@ -71,7 +77,8 @@ export async function openTestStorage(
   const journal = store.exclusive
     ? new Journal({ store, bounds: options.journalBounds, firstNumber: 1 })
     : null;
-  const commits = new GroupCommit({ store, records, ids, journal, bounds: options.bounds });
+  const { bounds, onUnheard = reportError } = options;
+  const commits = new GroupCommit({ store, records, ids, journal, bounds, onUnheard });
   return {
     store,
     clock,

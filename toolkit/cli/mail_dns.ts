@@ -1,11 +1,11 @@
 import { askDns, type DnsAsked, type DnsServer } from "../mail/ask_dns.ts";
 import { DMARC_POLICIES, type DmarcPolicy, type FindingState } from "../mail/check_records.ts";
-import { parseDomainName } from "../mail/domain_name.ts";
 import {
   type CheckedRecord,
   checkRecord,
   domainRecords,
   type MailDomain,
+  parseDomainName,
   type PlannedRecord,
 } from "../mail/domain_records.ts";
 import { parseIpRange } from "../mail/ip_range.ts";

@@ -10,7 +10,7 @@ import {
   type FindingState,
   type WantedDmarc,
 } from "./check_records.ts";
-import { parseDomainName } from "./domain_name.ts";
+import { parseDomainName } from "./domain_records.ts";
 
 function assertFound({ state, why }: Finding, expected: FindingState, words: RegExp | null): void {
   assert.equal(state, expected, why ?? "");

@@ -12,6 +12,9 @@ import {
 import { dkimRecordName } from "./dkim_record.ts";
 import type { DnsAnswer, DnsErrorCode, DnsRecord, RecordType } from "./dns_message.ts";
 
+const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+const NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
+
 /** What the operator says of a mail domain. */
 export interface MailDomain {
   /** In small letters, as all names here. */
@@ -144,4 +147,18 @@ function asText(record: DnsRecord): string {
   if (typeof record === "string") return record;
   if (Array.isArray(record)) return record.join("");
   return `${record.priority} ${record.exchange}`;
+}
+
+/**
+ * A domain as it is compared: in small letters, without the dot at its end.
+ *
+ * @param text names of other alphabets as A-labels (xn--)
+ * @param minLabels how many labels it has at least
+ * @returns null for what is no name of hosts, and for an IPv4 address
+ */
+export function parseDomainName(text: string, minLabels = 2): string | null {
+  const name = text.toLowerCase().replace(/\.$/, "");
+  const labels = name.split(".");
+  const isName = name.length <= 253 && NAME.test(name) && labels.length >= minLabels;
+  return isName && !/^[0-9]+$/.test(labels.at(-1)!) ? name : null;
 }

@@ -4,8 +4,7 @@
  * them with NUL between.
  */
 import { withEnvFile } from "./env_file.ts";
-import { DECIDING_SETTINGS, ENV_FILE, permissionFlags } from "./permissions.ts";
-import { RUNTIME_FLAGS } from "./runtime_flags.ts";
+import { DECIDING_SETTINGS, ENV_FILE, permissionFlags, RUNTIME_FLAGS } from "./permissions.ts";
 import { readSettings } from "./read_settings.ts";
 import { RESOLV_CONF } from "../../../toolkit/mail/resolv_conf.ts";
 

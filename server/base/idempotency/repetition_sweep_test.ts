@@ -4,7 +4,7 @@ import { createTestClock, type TestClock } from "../../../tests/support/clock.ts
 import { openTestStorage, type TestStorage } from "../../../tests/support/storage.ts";
 import { Leases } from "../storage/leases/leases.ts";
 import { defineRecord } from "../storage/commits/record_key.ts";
-import { KV_CONNECT_CAPACITY } from "../storage/rows/store.ts";
+import { KV_CONNECT_CAPACITY, type Store } from "../storage/rows/store.ts";
 import { type Mark, putBeside, Repetitions } from "./repetitions.ts";
 import { type RepetitionKind, RepetitionSweep } from "./repetition_sweep.ts";
 
@@ -38,6 +38,16 @@ interface World {
   fakes: readonly FakeKv[];
   /** How many rows there are, bookkeeping not counted. */
   rows(): Promise<number>;
+}
+
+/** A store in which something happens behind the next look at rows. */
+function afterRead(store: Store, then: () => Promise<void>): Store {
+  const getMany = async (keys: readonly Deno.KvKey[]) => {
+    const rows = await store.getMany(keys as Deno.KvKey[]);
+    if (keys.length > 0) await then();
+    return rows;
+  };
+  return Object.assign(Object.create(store), { getMany });
 }
 
 async function withSweeps(
@@ -196,3 +206,49 @@ Deno.test("RepetitionSweep is not held up by a record beside that others change 
     assert.equal(await ended(kv), 1);
     assert.equal(rounds, 1, "what it has prepared is not outdated by it");
   }, { exclusive: true }));
+
+Deno.test("RepetitionSweep ends the uses of the kinds behind one whose look fails each time", () =>
+  withSweeps(async ({ kv, clock, storages: [storage] }) => {
+    const { commits, store } = storage!;
+    const broken: RepetitionKind = {
+      name: "test-broken",
+      former: () => Promise.reject(new Error("a row that nobody can read")),
+    };
+    await use(storage!, "one");
+    clock.advance(STORED_MS + 1);
+    const kinds = [broken, USES];
+    const sweep = new RepetitionSweep({ commits, store, leases: new Leases(store) }, kinds);
+    await assert.rejects(sweep.everyMinute(), { message: "a row that nobody can read" });
+    assert.equal(await ended(kv), 1);
+  }, { exclusive: true }));
+
+for (const [what, leapMs] of [["", 0], [", after the clock was set back", -3 * LIFE_MS]] as const) {
+  Deno.test(`RepetitionSweep leaves a row that is made anew between its look and its commit${what}`, () =>
+    withSweeps(async ({ kv, clock, storages: [storage], rows }) => {
+      const { commits, store } = storage!;
+      const key = plainKey("one");
+      let looks = 0;
+      const renew = async () => {
+        if (++looks > 1) return;
+        const { value: former } = await store.get<Mark>(key);
+        await commits.submit((transaction) => {
+          const { nowMs: atMs, livedMs } = transaction;
+          PLAIN.replace(transaction, key, { v: 1, atMs, livedMs }, former);
+        });
+      };
+      await use(storage!, "one");
+      clock.advance(STORED_MS + 1);
+      clock.leap(leapMs);
+      assert.ok(store.clock.isSure);
+      const leases = new Leases(store);
+      const kinds = [PLAIN];
+      const sweep = new RepetitionSweep({ commits, leases, store: afterRead(store, renew) }, kinds);
+      await sweep.everyMinute();
+      assert.ok(looks > 0);
+      assert.equal((await kv.get<Mark>(key)).value?.livedMs, Math.ceil(store.lived()));
+      assert.equal(await rows(), 3 + 2, "with its own row of the index alone");
+      clock.advance(STORED_MS + 1);
+      await sweep.everyMinute();
+      assert.equal(await rows(), 3);
+    }, { exclusive: true }));
+}

@@ -10,7 +10,7 @@
 import { unavailable } from "../errors.ts";
 import type { Transaction } from "../storage/commits/job.ts";
 import type { RecordCache } from "../storage/commits/record_cache.ts";
-import { isRecordKey } from "../storage/commits/record_key.ts";
+import { defineRecord, isRecordKey } from "../storage/commits/record_key.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/rows/store.ts";
 import { defineRow, type KeyPart } from "../storage/rows/row_key.ts";
 import { valueSizeBytes } from "../storage/rows/stored_size.ts";
@@ -58,6 +58,12 @@ export const indexKey = defineRow<[kind: string, endLivedMs: number, ...rest: Ke
     expires: "until swept",
   },
 );
+
+/** Processes of former versions tell by the attempt that it has changed. */
+export const sweepKey = defineRecord<{ attempt: string }, [kind: string]>(["repetition-sweep"], 1, {
+  holds: "written by each commit of a sweep, and by who makes a row anew that is about to end: " +
+    "a sweep that rests on rows read before is made anew",
+});
 
 export interface RepetitionsOptions {
   /** The first part of the keys of these uses. */
@@ -109,6 +115,20 @@ export class Repetitions<U extends Use> {
     if (isRecordKey(key)) transaction.putRecord(key, use);
     else transaction.set(key, use);
     this.putEnd(transaction, key, { livedMs: use.livedMs!, ...more });
+  }
+
+  /**
+   * Writes a use that is a row, in the place of what was read there, over or not. A sweep deletes rows
+   * unchecked: one that may have read the former is made anew.
+   */
+  replace(transaction: Transaction, key: Deno.KvKey, use: U, former: U | null): void {
+    if (former !== null) {
+      transaction.delete(this.endKey(key, former));
+      const { livedMs, attempt } = transaction;
+      const mayEnd = livedMs - (former.livedMs ?? 0) >= this.lifeMs; // soon: processes differ by minutes
+      if (mayEnd) transaction.putRecord(sweepKey(this.name), { attempt });
+    }
+    this.put(transaction, key, use);
   }
 
   /** Has a use swept when its life is over: put() does, and who changes what its end has to know. */

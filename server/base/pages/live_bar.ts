@@ -1,8 +1,6 @@
 /** What a page that brings itself up to date says of it, and how it is stopped. */
-import { z } from "@hono/zod-openapi";
 import { html } from "hono/html";
-import { described } from "../description/schemas/queries.ts";
-import { choice } from "../http/fields/query.ts";
+import { oneOf } from "../description/schemas/queries.ts";
 import type { Html } from "./elements.ts";
 
 /** Seconds after which a page may load itself again without a script. */
@@ -10,14 +8,10 @@ const PERIODS = ["5", "10", "30", "60"] as const;
 export type LivePeriod = typeof PERIODS[number];
 
 /** The query parameter `live` of such pages. */
-export const LIVE = described(
-  choice<LivePeriod, undefined>(PERIODS, undefined),
-  z.enum(PERIODS).optional().openapi({
-    description:
-      "Seconds after which a browser loads the page anew, by the header `Refresh`. For " +
-      "browsers without JavaScript: with it, the page brings itself up to date.",
-  }),
-);
+export const LIVE = oneOf<LivePeriod, undefined>(PERIODS, undefined, {
+  description: "Seconds after which a browser loads the page anew, by the header `Refresh`. For " +
+    "browsers without JavaScript: with it, the page brings itself up to date.",
+});
 
 /**
  * The switch as it works without a script: links to the page that reloads itself, and to the one

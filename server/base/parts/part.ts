@@ -3,13 +3,25 @@ import type { Route } from "../http/routes/route.ts";
 import type { Log } from "../log.ts";
 import { describeFailure } from "../describe_failure.ts";
 
+/** Every cron of the service and when it runs, UTC: server/main.ts registers these and no others. */
+export const CRON_SCHEDULES = {
+  digest: "*/5 * * * *",
+  // A running process ticks each second; this one is for where nothing runs between requests.
+  outgoing: "* * * * *",
+  figures: "* * * * *",
+} as const;
+
+export type CronName = keyof typeof CRON_SCHEDULES;
+
+/** Bodies of crons. Each takes a lease first, since a cron fires in every process. */
+export type Crons<Result = unknown> = Readonly<Partial<Record<CronName, () => Promise<Result>>>>;
+
 /** What a part shows the composition root; most parts need a few of these only. */
 export interface Part {
   routes?: readonly Route[];
   /** What start-up prints of it. */
   notes?: readonly string[];
-  /** Bodies of its crons, by their names in CRON_SCHEDULES. */
-  crons?: Readonly<Record<string, () => Promise<unknown>>>;
+  crons?: Crons;
   /** Begins its work in the background; called once, when all parts are open. */
   start?(): Promise<unknown> | void;
   /** Work that is due once a minute. */
@@ -58,7 +70,7 @@ export class OpenParts implements Part {
   }
 
   /** The crons of all parts; they log what fails, and throw nothing. */
-  get crons(): Record<string, () => Promise<void>> {
+  get crons(): Crons<void> {
     return Object.fromEntries(
       this.#parts.flatMap(({ part }) => Object.entries(part.crons ?? {})).map(([cron, body]) => [
         cron,

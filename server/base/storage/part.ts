@@ -116,7 +116,8 @@ export async function openStorage(
       ? new Journal({ store, bounds: options.journalBounds, onFailure })
       : null;
     const bounds = options.queueBounds;
-    const commits = new GroupCommit({ store, records, ids, journal, bounds, onFailure });
+    const onUnheard = logSparsely(log, "commit_listener_failed");
+    const commits = new GroupCommit({ store, records, ids, journal, bounds, onFailure, onUnheard });
     const { minFreeDiskBytes } = config.limits;
     const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, minFreeDiskBytes);
     await freeDisk.refresh();

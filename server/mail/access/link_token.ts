@@ -4,8 +4,6 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
-import { RelayError } from "../../base/errors.ts";
-import { readQuery, text } from "../../base/http/fields/query.ts";
 
 export type LinkKind = "magic" | "claim" | "restore";
 
@@ -64,14 +62,4 @@ export function openLinkToken(
 function isSame(own: string, given: string): boolean {
   const [one, other] = [Buffer.from(own), Buffer.from(given)];
   return one.length === other.length && timingSafeEqual(one, other);
-}
-
-/** `token` of a query; undefined where it names none, or is no query: no link has such a token. */
-export function tokenOf(query: string): string | undefined {
-  try {
-    return readQuery(query, { token: text() }).token;
-  } catch (error) {
-    if (error instanceof RelayError) return undefined;
-    throw error;
-  }
 }

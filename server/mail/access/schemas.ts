@@ -1,7 +1,7 @@
 /** Schemas that many routes of the mail area share. */
 import { z } from "@hono/zod-openapi";
-import { described, querySchema } from "../../base/description/schemas/queries.ts";
-import { integer, text } from "../../base/http/fields/query.ts";
+import { described, oneOf, querySchema } from "../../base/description/schemas/queries.ts";
+import { integer, type Parameter, text } from "../../base/http/fields/query.ts";
 
 /** An id: its prefix and a ULID. */
 export const mailId = (prefix: string, what: string) =>
@@ -11,13 +11,14 @@ export const mailId = (prefix: string, what: string) =>
 export const newApiKey = () =>
   z.string().regex(/^rm_sk_[A-Za-z0-9_-]{43}$/).openapi({ description: "Shown this once." });
 
+/** An integer, described as its text. */
+export function number(description: string, parameter: Parameter<number>) {
+  const schema = z.string().regex(/^-?[0-9]{1,20}$/).optional().openapi({ description });
+  return described(parameter, schema);
+}
+
 export const PAGE_QUERY = {
-  limit: described(
-    integer(1, 100, 50),
-    z.string().regex(/^-?[0-9]{1,20}$/).optional().openapi({
-      description: "Rows a page: 1 to 100, 50 when absent; clamped.",
-    }),
-  ),
+  limit: number("Rows a page: 1 to 100, 50 when absent; clamped.", integer(1, 100, 50)),
   cursor: described(
     text(),
     z.string().optional().openapi({
@@ -26,6 +27,12 @@ export const PAGE_QUERY = {
   ),
 };
 export const PageQuery = querySchema(PAGE_QUERY);
+
+/** From which end a list is read. */
+export const order = <T extends "asc" | "desc">(absent: T) =>
+  oneOf(["asc", "desc"], absent, { description: `\`${absent}\` when absent.` });
+
+export const direction = oneOf(["inbound", "outbound"], undefined);
 
 /** `{data, next_cursor}` */
 export const pageOf = (row: z.ZodType) =>

@@ -21,10 +21,13 @@ export interface MailOptions {
   /** Keeps what it receives and sends. */
   blobs: Blobs;
   waits: Waits;
+  /** Whether anybody has registered outside of the area. */
+  hasAgents(): Promise<boolean>;
 }
 
 /** `answers` is the room of the mail area alone, and its callers are holders of mail keys. */
-export interface MailBase extends Omit<Core, "authenticator">, Omit<MailOptions, "waits"> {
+export interface MailBase
+  extends Omit<Core, "authenticator">, Omit<MailOptions, "waits" | "hasAgents"> {
   authenticator: KeyAuthenticator;
   now: () => number;
   random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;

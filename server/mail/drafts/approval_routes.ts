@@ -1,7 +1,6 @@
 /** GET and POST /mail/drafts/{id}: a person reads a draft with its HTML in a frame, and approves or rejects it. */
 import { z } from "@hono/zod-openapi";
 import { invalidJson, RelayError } from "../../base/errors.ts";
-import { answerError } from "../../base/http/answers/answer.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
 import { LARGE_ANSWER_BYTES } from "../../base/http/answers/large_answer.ts";
 import { readForm, requireForm } from "../../base/http/fields/form_body.ts";
@@ -14,7 +13,8 @@ import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { SEND_ERRORS } from "../sending/schemas.ts";
 import type { MailWorker } from "../worker/mail_worker.ts";
-import { isDraftToken, isTokenOf, linkToken, tokenOf } from "../access/link_token.ts";
+import { answerLink, tokenOf, tokenQuery } from "../access/link_answer.ts";
+import { isDraftToken, isTokenOf, linkToken } from "../access/link_token.ts";
 import { answerHtml, shownPictures, writeShownHtml } from "./answer_html.ts";
 import { answerDraft, answerGone, answerRejected, answerSent } from "./approval_page.ts";
 import { missingOf } from "./draft_message.ts";
@@ -31,10 +31,10 @@ const page = (description: string) => ({
   content: { type: "text/html", schema: z.string().min(1) },
 });
 
-const tokenQuery = (description: string) =>
-  z.object({ token: z.string().optional().openapi({ description }) });
-
 const ERRORS = { link_expired: null, org_suspended: "the operator has suspended the org" };
+
+/** A page where people read it; all other refusals are JSON. */
+const GONE = { link_expired: answerGone };
 
 const FORM_FIELDS = ["token", "action"] as const;
 
@@ -59,7 +59,7 @@ const readDraftPage = openRoute({
     never: ["invalid_json"],
   },
   handle: (services: ApprovalServices) => ({ c, params }) =>
-    linkAnswer(c.req.raw, async () => {
+    answerLink(namesHtml(c.req.raw), GONE, async () => {
       const opened = await open(services, params["id"]!, tokenOf(c.get("query")));
       return await show(services, c, opened, 200);
     }),
@@ -85,7 +85,7 @@ const readDraftHtml = openRoute({
     never: ["invalid_json"],
   },
   handle: (services: ApprovalServices) => ({ c, params }) =>
-    linkAnswer(c.req.raw, async () => {
+    answerLink(namesHtml(c.req.raw), GONE, async () => {
       const { drafts, blobs, answers } = services;
       const { row, isCurrent } = await open(services, params["id"]!, tokenOf(c.get("query")));
       if (!isCurrent) throw linkExpired();
@@ -133,7 +133,7 @@ const decideOnDraft = openRoute({
     },
   },
   handle: (services: ApprovalServices) => (request) =>
-    linkAnswer(request.c.req.raw, async () => {
+    answerLink(namesHtml(request.c.req.raw), GONE, async () => {
       const { c, params } = request;
       refuseForeignOrigin(c.req.raw.headers, services.baseUrl);
       requireForm(c.req.raw, FORM_FIELDS);
@@ -257,19 +257,6 @@ async function decide(
   }
   await sendDraft(services, { org, key: null }, inbox, row, { gone: linkExpired });
   return await answerSent({ row }, row.sendAtMs !== null && row.sendAtMs > store.now());
-}
-
-/** The answer of a link, or that it leads nowhere: a page for browsers; nobody may keep it. */
-async function linkAnswer(request: Request, answer: () => Promise<Response>): Promise<Response> {
-  try {
-    return await answer();
-  } catch (error) {
-    if (!(error instanceof RelayError) || error.code !== "link_expired") throw error;
-    if (namesHtml(request)) return await answerGone();
-    const refusal = answerError(error);
-    refusal.headers.set("Cache-Control", "no-store");
-    return refusal;
-  }
 }
 
 /**

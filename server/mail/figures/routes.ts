@@ -1,5 +1,6 @@
 /** Routes of figures: /v1/mail/usage, /v1/mail/delivery-health and /v1/mail/activity (docs/mail.md). */
 import { z } from "@hono/zod-openapi";
+import { described, querySchema } from "../../base/description/schemas/queries.ts";
 import { time } from "../../base/description/schemas/values.ts";
 import { answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
 import { invalidJson } from "../../base/errors.ts";
@@ -72,14 +73,15 @@ const Activity = z.object({
   })),
 }).openapi("MailActivity");
 
-const PeriodQuery = z.object({
-  period: z.enum(PERIODS).openapi({
-    description: "24h and 7d in UTC hours, 30d and 90d in UTC days, the running one the last.",
-  }),
-});
-
 const NOTE = "Query `period`: 24h, 7d, 30d or 90d.";
-const QUERY = { period: choice(PERIODS, undefined) };
+const QUERY = {
+  period: described(
+    choice(PERIODS, undefined),
+    z.enum(PERIODS).openapi({
+      description: "24h and 7d in UTC hours, 30d and 90d in UTC days, the running one the last.",
+    }),
+  ),
+};
 
 const readMailUsage = keyRoute({
   method: "GET",
@@ -122,7 +124,7 @@ const readMailHealth = keyRoute({
   note: NOTE,
   words: {
     description: "How the recipients of messages that were accepted in a period stand.",
-    query: PeriodQuery,
+    query: querySchema(QUERY),
     answers: { 200: unkept("The figures.", Health) },
   },
   handle: (services: MailCore) => async (request) => {
@@ -142,7 +144,7 @@ const readMailActivity = keyRoute({
   words: {
     description: "What happened over time, the oldest first, hours or days without anything " +
       "included.",
-    query: PeriodQuery,
+    query: querySchema(QUERY),
     answers: { 200: unkept("The series.", Activity) },
   },
   handle: (services: MailCore) => async (request) => {

@@ -17,13 +17,13 @@ import type {
 } from "./parsed/parsed_mail.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed/parsed_patch.ts";
 import { joinTexts, readTexts } from "./mime/part_texts.ts";
-import { previewOf } from "./text/preview.ts";
 import { readRootHeaders } from "./mime/root_headers.ts";
 import { readShownParts } from "./mime/shown_parts.ts";
 import { walkParts } from "./mime/walk_parts.ts";
 
 /** More are not described: the record has no room for them. */
 const MAX_ATTACHMENTS = 200;
+const PREVIEW_CODE_POINTS = 200;
 
 /** Parses in one go. */
 export function parseMail(raw: Uint8Array, context: ParseContext): ParsedMail {
@@ -98,4 +98,20 @@ export function* parseInStages(
     texts: { extractedText: extracted.text },
   };
   yield { facts: { codes: findCodes(facts.subject, shown) } };
+}
+
+/**
+ * The line by which a list shows a message: the first 200 code points of a text, its white space
+ * collapsed; "" of none. A pair of surrogates is never cut. Reads no more of the text than it needs.
+ * @param extracted the text without quoted former messages, null where a message has none
+ */
+export function previewOf(extracted: string | null): string {
+  if (extracted === null) return "";
+  let line = "";
+  // A code point has at most two code units.
+  for (const [word] of extracted.matchAll(/\S+/g)) {
+    line += (line === "" ? "" : " ") + word.slice(0, 2 * PREVIEW_CODE_POINTS);
+    if (line.length >= 2 * PREVIEW_CODE_POINTS) break;
+  }
+  return [...line].slice(0, PREVIEW_CODE_POINTS).join("");
 }

@@ -42,7 +42,7 @@ import { admitReceived, messagesAnHour, type ReceivedRates } from "./receiving_r
 import { RefusalWindows } from "./refusal_windows.ts";
 import { isRefusedByLists } from "./refused_by_lists.ts";
 import { Refused } from "./refused.ts";
-import { findRepeat, repeatKeyOf, stageRepeat } from "./repeats.ts";
+import { isRepeat, readRepeat, repeatKeyOf, stageRepeat } from "./repeats.ts";
 
 export interface ReceiverServices extends MailCore {
   /** Finds out about a message's sender, off the main thread. */
@@ -218,8 +218,8 @@ export class Receiver {
     // Taken and dropped: the inbox is back when the org is claimed, and no sender learns that it was gone.
     if (orgState(org, nowMs, limits) === "expired") return null;
     const ref = { orgId: org.id, inboxId: inbox.id };
-    const repeat = await findRepeat(store, ref, repeatKey);
-    if (repeat !== null) {
+    const repeat = await readRepeat(store, ref, repeatKey);
+    if (isRepeat(store, repeat)) {
       // Another recipient may keep the sender trying for days: this one is not to have it again.
       const isOld = nowMs - repeat.atMs > HOUR_MS ||
         store.lived() - (repeat.livedMs ?? 0) > HOUR_MS;
@@ -244,7 +244,7 @@ export class Receiver {
   ): Promise<void> {
     const { mailboxes, store } = this.services;
     await mailboxes.change<void>(ref.orgId, ref.inboxId, async () => {
-      const former = await findRepeat(store, ref, repeatKey);
+      const former = await readRepeat(store, ref, repeatKey);
       return {
         plan({ transaction, mailbox }) {
           stageRepeat(transaction, ref, repeatKey, former);
@@ -350,12 +350,12 @@ export class Receiver {
     const { orgId, inboxId, rfcMessageId } = message;
     return await mailboxes.change<Stored<Staged>>(orgId, inboxId, async (found) => {
       // Together: each waits for the commits before it.
-      const [repeated, thread, rfcId] = await Promise.all([
-        findRepeat(store, message, message.repeatKey!),
+      const [former, thread, rfcId] = await Promise.all([
+        readRepeat(store, message, message.repeatKey!),
         this.#threadOf(message, about),
         rfcMessageId === null ? null : store.get(rfcIdKey(orgId, inboxId, rfcMessageId)),
       ]);
-      if (repeated !== null) {
+      if (isRepeat(store, former)) {
         return { plan: ({ mailbox }) => ({ mailbox, result: null }) };
       }
       const isFirstOfRfcId = rfcId !== null && rfcId.value === null;
@@ -366,7 +366,7 @@ export class Receiver {
           const mailbox = this.#admitInCommit(given, message.blob);
           client.stage(given.transaction);
           count(given.transaction, orgId, given.transaction.nowMs, { received: 1 });
-          stageRepeat(given.transaction, message, message.repeatKey!);
+          stageRepeat(given.transaction, message, message.repeatKey!, former);
           const added = stageMessage({ ...given, mailbox }, this.services, row, {
             thread,
             isFirstOfRfcId,

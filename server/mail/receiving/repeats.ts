@@ -19,30 +19,33 @@ const repeatRowKey = defineRow<[orgId: string, inboxId: string, hash: string]>([
   expires: "24 h, then swept",
 });
 
-/** When such a message was stored within a day; null where none was. */
-export async function findRepeat(
-  store: Pick<Store, "get" | "now" | "lived">,
+/** What tells of such a message, however long ago. */
+export async function readRepeat(
+  store: Pick<Store, "get">,
   { orgId, inboxId }: InboxRef,
   hash: string,
 ): Promise<Mark | null> {
-  const { value } = await store.get<Mark>(repeatRowKey(orgId, inboxId, hash));
-  return REPEATED_MAILS.standing(value, momentOf(store));
+  return (await store.get<Mark>(repeatRowKey(orgId, inboxId, hash))).value;
+}
+
+/** Whether what was read tells of such a message within a day. */
+export function isRepeat(store: Pick<Store, "now" | "lived">, mark: Mark | null): mark is Mark {
+  return REPEATED_MAILS.standing(mark, momentOf(store)) !== null;
 }
 
 /**
  * In the commit that stores it, or hears of it once more.
- * @param former what stands in its place
+ * @param former what was read in its place
  */
 export function stageRepeat(
   transaction: Transaction,
   { orgId, inboxId }: InboxRef,
   hash: string,
-  former: Mark | null = null,
+  former: Mark | null,
 ): void {
-  const key = repeatRowKey(orgId, inboxId, hash);
-  if (former !== null) transaction.delete(REPEATED_MAILS.endKey(key, former));
   const { nowMs: atMs, livedMs } = transaction;
-  REPEATED_MAILS.put(transaction, key, { v: 1, atMs, livedMs });
+  const key = repeatRowKey(orgId, inboxId, hash);
+  REPEATED_MAILS.replace(transaction, key, { v: 1, atMs, livedMs }, former);
 }
 
 /**

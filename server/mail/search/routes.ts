@@ -1,16 +1,16 @@
 /** GET /v1/mail/search (docs/mail.md). */
 import { z } from "@hono/zod-openapi";
 import { Buffer } from "node:buffer";
+import { querySchema } from "../../base/description/schemas/queries.ts";
 import { JSON_HEADERS, NO_STORE } from "../../base/http/answers/answer.ts";
 import { answerWhole, LARGE_ANSWER_BYTES } from "../../base/http/answers/large_answer.ts";
 import { keyRoute } from "../access/mail_route.ts";
-import { NO_INBOX, PageQuery, unkept } from "../access/schemas.ts";
+import { NO_INBOX, PAGE_QUERY, unkept } from "../access/schemas.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { MessageRow } from "../mailbox/shown/schemas.ts";
 import { shownMessage } from "../mailbox/shown/shown_message.ts";
 import type { MailSearch } from "./mail_search.ts";
-import { boundOfSearch, readSearchQuery } from "./search_query.ts";
-import { MAX_QUERY } from "./search_terms.ts";
+import { boundOfSearch, readSearchQuery, SEARCH_QUERY } from "./search_query.ts";
 import { searchedInboxes } from "./searched_inboxes.ts";
 
 const fragments = (what: string) =>
@@ -32,18 +32,6 @@ const FoundPage = z.object({
   }),
 });
 
-const time = z.string().optional();
-
-const SearchQuery = PageQuery.extend({
-  q: z.string().openapi({
-    description: `Words, and phrases in double quotes: at most ${MAX_QUERY} characters.`,
-  }),
-  inbox_id: z.string().optional().openapi({ description: "Id or address; all when absent." }),
-  direction: z.enum(["inbound", "outbound"]).optional(),
-  after: time.openapi({ description: "Messages of this time or later, RFC 3339." }),
-  before: time.openapi({ description: "Messages of an earlier time, RFC 3339." }),
-});
-
 const searchMail = keyRoute({
   method: "GET",
   path: "/v1/mail/search",
@@ -59,7 +47,7 @@ const searchMail = keyRoute({
       "finds nothing.\n\nOne answer looks at 2,000 messages, or for 2 seconds: then it says " +
       "`partial`, and `next_cursor` goes on. Of messages whose parts are very large, the first 64 KiB " +
       "of text are searched.",
-    query: SearchQuery,
+    query: querySchema({ ...PAGE_QUERY, ...SEARCH_QUERY }),
     answers: { 200: unkept("What was found so far.", FoundPage) },
     errors: {
       not_found: NO_INBOX,

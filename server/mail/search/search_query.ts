@@ -1,17 +1,28 @@
 /** The query of a search (docs/mail.md, "Searching"). */
 import { createHash } from "node:crypto";
+import { z } from "@hono/zod-openapi";
+import { described, type DescribedParameter } from "../../base/description/schemas/queries.ts";
 import { invalidJson } from "../../base/errors.ts";
-import { choice, type Parameter, readQuery, text } from "../../base/http/fields/query.ts";
+import { readQuery, text } from "../../base/http/fields/query.ts";
 import { readTime } from "../../base/http/fields/read_time.ts";
 import type { PageBound } from "../access/list_pages.ts";
-import { type Term, termsOf } from "./search_terms.ts";
+import { direction } from "../access/schemas.ts";
+import { MAX_QUERY, type Term, termsOf } from "./search_terms.ts";
 
-const QUERY = {
-  q: text(),
-  inbox_id: text(),
-  direction: choice(["inbound", "outbound"], undefined),
-  after: time(),
-  before: time(),
+export const SEARCH_QUERY = {
+  q: described(
+    text(),
+    z.string().openapi({
+      description: `Words, and phrases in double quotes: at most ${MAX_QUERY} characters.`,
+    }),
+  ),
+  inbox_id: described(
+    text(),
+    z.string().optional().openapi({ description: "Id or address; all when absent." }),
+  ),
+  direction,
+  after: time("Messages of this time or later, RFC 3339."),
+  before: time("Messages of an earlier time, RFC 3339."),
 };
 
 export interface SearchQuery {
@@ -26,7 +37,7 @@ export interface SearchQuery {
 
 /** @throws RelayError `invalid_json` naming the parameter */
 export function readSearchQuery(rawQuery: string): SearchQuery {
-  const { q, inbox_id, direction, after, before } = readQuery(rawQuery, QUERY);
+  const { q, inbox_id, direction, after, before } = readQuery(rawQuery, SEARCH_QUERY);
   if (q === undefined) throw invalidJson("query parameter q is required: words to search for");
   return {
     q,
@@ -50,6 +61,9 @@ export function boundOfSearch(
   };
 }
 
-function time(): Parameter<number | undefined> {
-  return { absent: undefined, read: (given, name) => readTime(`query parameter ${name}`, given) };
+function time(description: string): DescribedParameter<number | undefined> {
+  return described({
+    absent: undefined,
+    read: (given, name) => readTime(`query parameter ${name}`, given),
+  }, z.string().optional().openapi({ description }));
 }

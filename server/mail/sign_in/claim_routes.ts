@@ -4,7 +4,7 @@ import { time } from "../../base/description/schemas/values.ts";
 import { invalidJson } from "../../base/errors.ts";
 import { answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
 import { timestamp } from "../../base/time/timestamp.ts";
-import { keyRoute, openRoute } from "../access/mail_route.ts";
+import { keyRoute } from "../access/mail_route.ts";
 import { unkept } from "../access/schemas.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { Org, shownOrg } from "../mailbox/shown/shown_org.ts";
@@ -12,16 +12,13 @@ import { askToChange } from "./ask_pages.ts";
 import { answerCancelled, answerConfirmed, answerRestored } from "./link_pages.ts";
 import {
   BROWSERS,
-  getLink,
-  LINK_ERRORS,
+  FORM_OR_JSON,
   LINK_HEADERS,
   type LinkActions,
-  linkAnswers,
+  linkRoutes,
   openLink,
   PersonEmail,
-  postLink,
   readPersonEmail,
-  TokenQuery,
 } from "./link_route.ts";
 import { cancelClaim, followOwnerLink, readOwnerLink, sendClaimLink } from "./owner_link.ts";
 
@@ -88,53 +85,33 @@ const CHANGE: LinkActions = {
   },
 };
 
-const followClaimLink = openRoute({
-  method: "GET",
-  path: "/v1/mail/org/claim/confirm",
-  id: "followClaimLink",
-  may: "public",
-  summary: "Follow a claim link",
-  note: "Query `token`. Clears trial and expiry.",
-  pages: true,
-  words: {
+const confirmation = z.object({
+  token: z.string(),
+  action: z.literal("cancel").nullable().optional(),
+}).openapi("MailClaimConfirmation");
+
+const LINK_ROUTES = linkRoutes("/v1/mail/org/claim/confirm", CHANGE, {
+  follow: {
+    id: "followClaimLink",
+    summary: "Follow a claim link",
+    note: "Query `token`. Clears trial and expiry.",
     description: "The link of a claim, or the one that takes an org back: the trial is verified, " +
       `the address the org's. A trial that has ended within the link's hour too.\n\n${BROWSERS} ` +
       "Any other GET spends the link where `Accept` names application/json, and gets the " +
       "page as well where it does not: what fetches the links of a mail confirms nothing.",
-    query: TokenQuery,
-    answers: linkAnswers("The org as it is now.", Org),
-    errors: LINK_ERRORS,
-    never: ["invalid_json"],
+    answer: ["The org as it is now.", Org],
   },
-  handle: getLink(CHANGE),
-});
-
-const confirmClaimLink = openRoute({
-  method: "POST",
-  path: "/v1/mail/org/claim/confirm",
-  id: "confirmClaimLink",
-  may: "public",
-  summary: "Confirm a claim link",
-  addition: true,
-  pages: true,
-  words: {
-    description: "The buttons of the page, or a program with the link's token. The body is JSON " +
-      "or a form; the answer is a page where Accept names text/html. `action` `cancel` ends the " +
-      "claim.",
-    body: {
-      description: "JSON, or the same fields as `application/x-www-form-urlencoded`.",
-      schema: z.object({
-        token: z.string(),
-        action: z.literal("cancel").nullable().optional(),
-      }).openapi("MailClaimConfirmation"),
-    },
-    answers: linkAnswers(
+  confirm: {
+    id: "confirmClaimLink",
+    summary: "Confirm a claim link",
+    description: `The buttons of the page, or a program with the link's token. ${FORM_OR_JSON} ` +
+      "`action` `cancel` ends the claim.",
+    body: confirmation,
+    answer: [
       "The org as it is now; with `action`, that the claim is ended.",
       z.union([Org, Cancelled]),
-    ),
-    errors: LINK_ERRORS,
+    ],
   },
-  handle: postLink(CHANGE),
 });
 
-export const CLAIM_ROUTES = [claimMailOrg, followClaimLink, confirmClaimLink];
+export const CLAIM_ROUTES = [claimMailOrg, ...LINK_ROUTES];

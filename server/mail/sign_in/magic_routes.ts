@@ -12,17 +12,14 @@ import { unlinkIdentity } from "./google/identities.ts";
 import { answerKeysDeleted, answerSignedIn, answerUnlinked } from "./link_pages.ts";
 import {
   BROWSERS,
-  getLink,
-  LINK_ERRORS,
+  FORM_OR_JSON,
   LINK_HEADERS,
   type LinkActions,
-  linkAnswers,
   type LinkFields,
+  linkRoutes,
   openLink,
   PersonEmail,
-  postLink,
   readPersonEmail,
-  TokenQuery,
 } from "./link_route.ts";
 import {
   followMagicLink as followLink,
@@ -121,61 +118,42 @@ const SIGN_IN: LinkActions = {
   },
 };
 
-const followMagicLink = openRoute({
-  method: "GET",
-  path: "/v1/mail/org/magic/confirm",
-  id: "followMagicLink",
-  may: "public",
-  summary: "Follow a sign-in link",
-  note: "Query `token`. Mints an API key once.",
-  pages: true,
-  words: {
+const confirmation = z.object({
+  token: z.string().optional(),
+  org_id: z.string().nullable().optional(),
+  action: z.enum(["delete_other_keys", "unlink_google"]).nullable().optional(),
+  api_key: z.string().optional(),
+}).openapi("MailMagicConfirmation");
+
+const LINK_ROUTES = linkRoutes("/v1/mail/org/magic/confirm", SIGN_IN, {
+  follow: {
+    id: "followMagicLink",
+    summary: "Follow a sign-in link",
+    note: "Query `token`. Mints an API key once.",
     description: `The link of a sign-in: gives an API key, **shown once**.\n\n${BROWSERS} ` +
       "Any other GET spends the link; where it would take an org back from a later " +
       "owner, or open one that only claimed the address, only one whose `Accept` names application/json.",
-    query: TokenQuery,
-    answers: linkAnswers("Signed in.", SignedIn),
-    errors: LINK_ERRORS,
-    never: ["invalid_json"],
+    answer: ["Signed in.", SignedIn],
   },
-  handle: getLink(SIGN_IN),
-});
-
-const confirmMagicLink = openRoute({
-  method: "POST",
-  path: "/v1/mail/org/magic/confirm",
-  id: "confirmMagicLink",
-  may: "public",
-  summary: "Confirm a sign-in link",
-  addition: true,
-  pages: true,
-  words: {
+  confirm: {
+    id: "confirmMagicLink",
+    summary: "Confirm a sign-in link",
     description: "The button of the page, or a program with the link's token: gives an API key, " +
-      "**shown once**. The body is JSON or a form; the answer is a page where Accept names " +
-      "text/html.\n\n`org_id` opens another org than the link does: one that carries " +
+      `**shown once**. ${FORM_OR_JSON}\n\n\`org_id\` opens another org than the link does: one that carries ` +
       "the address or was taken from it, or `new` for none that only claimed it.\n\n`action` `delete_other_keys` with the `api_key` of a " +
       "sign-in deletes all other keys of its org, and ends the links by which later owners than the " +
       "oldest of the last 7 days could take it back; `unlink_google` unlinks the org's Google account. " +
       "The page offers both.",
-    body: {
-      description: "JSON, or the same fields as `application/x-www-form-urlencoded`.",
-      schema: z.object({
-        token: z.string().optional(),
-        org_id: z.string().nullable().optional(),
-        action: z.enum(["delete_other_keys", "unlink_google"]).nullable().optional(),
-        api_key: z.string().optional(),
-      }).openapi("MailMagicConfirmation"),
-    },
-    answers: linkAnswers(
+    body: confirmation,
+    answer: [
       "Signed in; with `action`, how many keys were deleted.",
       z.union([SignedIn, KeysDeleted, Unlinked]),
-    ),
-    errors: { ...LINK_ERRORS, unknown_key: "`api_key` is no key of a sign-in" },
+    ],
+    errors: { unknown_key: "`api_key` is no key of a sign-in" },
   },
-  handle: postLink(SIGN_IN),
 });
 
-export const MAGIC_ROUTES = [sendMagicLink, followMagicLink, confirmMagicLink];
+export const MAGIC_ROUTES = [sendMagicLink, ...LINK_ROUTES];
 
 /** The buttons on the page of a sign-in that shut everybody else out. */
 async function shutOut(

@@ -1,7 +1,7 @@
 /** What requests of the operator say: which agent they are about, and why. */
 import { AddressError } from "../../../toolkit/address_error.ts";
 import { decodeAddress } from "../../../toolkit/decode_address.ts";
-import type { JsonObject, JsonValue } from "../../../toolkit/json_value.ts";
+import type { JsonObject } from "../../../toolkit/json_value.ts";
 import type { Identities } from "../agents/identities.ts";
 import { cleanHandle } from "../agents/profile_rules.ts";
 import type { Identity } from "../agents/agent_records.ts";
@@ -19,7 +19,9 @@ const PUBKEY_FORM =
  */
 export async function findByKey(identities: Identities, { pubkey }: JsonObject): Promise<Identity> {
   if (pubkey === undefined) throw invalidJson(`pubkey is required: ${PUBKEY_FORM}`);
-  const agent = await identities.byAddress(readPublicKey(pubkey));
+  if (typeof pubkey !== "string") throw invalidJson(PUBKEY_FORM);
+  if (!isAddress(pubkey)) throw new RelayError("invalid_pubkey", PUBKEY_FORM);
+  const agent = await identities.byAddress(pubkey);
   if (agent === null) throw unknown("pubkey");
   return agent;
 }
@@ -48,12 +50,6 @@ export async function findNamed(identities: Identities, request: JsonObject): Pr
 export function readReason({ reason }: JsonObject): string | null {
   if (reason === undefined || reason === null) return null;
   return cleanLine("reason", reason, MAX_REASON) || null;
-}
-
-function readPublicKey(pubkey: JsonValue): string {
-  if (typeof pubkey !== "string") throw invalidJson(PUBKEY_FORM);
-  if (!isAddress(pubkey)) throw new RelayError("invalid_pubkey", PUBKEY_FORM);
-  return pubkey;
 }
 
 /** Whether text is base58 of 32 bytes. */

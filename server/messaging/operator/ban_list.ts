@@ -14,12 +14,9 @@ export interface BanRecord {
 }
 
 /** The list in the order of time. */
-export interface ListedBan {
-  v: 1;
+export interface ListedBan extends BanRecord {
   address: string;
   handle: string;
-  reason: string | null;
-  bannedAtMs: number | null;
 }
 
 export const banKey = defineRecord<BanRecord, [agentId: number]>(["ban"], 1, {
@@ -39,9 +36,8 @@ export function stageBan(
   const before = transaction.record(banKey(id));
   transaction.putRecord(banKey(id), ban);
   if (ban !== null) {
-    const { reason, bannedAtMs } = ban;
-    const listed: ListedBan = { v: 1, address, handle, reason, bannedAtMs };
-    transaction.set(listedKey(bannedAtMs ?? 0, id), listed);
+    const listed: ListedBan = { ...ban, address, handle };
+    transaction.set(listedKey(ban.bannedAtMs ?? 0, id), listed);
   } else if (before !== null) transaction.delete(listedKey(before.bannedAtMs ?? 0, id));
 }
 

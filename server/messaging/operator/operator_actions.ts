@@ -1,17 +1,17 @@
 /** What the operator does to agents, by the API and by the pages alike. */
-import type { Identities } from "../agents/identities.ts";
 import type { Identity } from "../agents/agent_records.ts";
 import type { AgentCore } from "../agents/agent_core.ts";
-import type { Log } from "../../base/log.ts";
+import type { Identities } from "../agents/identities.ts";
 import { describeFailure } from "../../base/describe_failure.ts";
+import type { RecentMessages } from "../messages/rows/recent_messages.ts";
+import type { StoredMessages } from "../messages/rows/stored_messages.ts";
 import { setBanned } from "./ban_agent.ts";
-import type { BanList } from "./ban_list.ts";
-import type { Purges } from "./purges.ts";
+import { BanList } from "./ban_list.ts";
+import { Purges } from "./purges.ts";
 
-export interface OperatorActionsOptions extends Pick<AgentCore, "identities" | "commits"> {
-  bans: BanList;
-  purges: Purges;
-  log: Log;
+export interface OperatorOptions {
+  messages: StoredMessages;
+  recent: RecentMessages;
   /** Corrects the network's figures after a change; waits for it, but not for long. */
   sweep(): Promise<void>;
 }
@@ -19,24 +19,29 @@ export interface OperatorActionsOptions extends Pick<AgentCore, "identities" | "
 export class OperatorActions {
   readonly identities: Identities;
   readonly bans: BanList;
+  readonly purges: Purges;
 
-  constructor(private readonly options: OperatorActionsOptions) {
-    ({ identities: this.identities, bans: this.bans } = options);
+  constructor(
+    private readonly core: AgentCore,
+    private readonly options: OperatorOptions,
+  ) {
+    const { recent, messages: { retentionMs } } = options;
+    this.identities = core.identities;
+    this.bans = new BanList(core);
+    this.purges = new Purges({ ...core, recent, retentionMs, log: core.deps.log });
   }
 
   /** @param reason the operator's words, at most 200 characters; null for none */
   async ban(agent: Identity, reason: string | null): Promise<void> {
-    const { commits, sweep, log } = this.options;
-    await setBanned(commits, agent, true, reason);
-    log("agent_banned", { handle: agent.handle, reason });
-    await sweep();
+    await setBanned(this.core.commits, agent, true, reason);
+    this.core.deps.log("agent_banned", { handle: agent.handle, reason });
+    await this.options.sweep();
   }
 
   async unban(agent: Identity): Promise<void> {
-    const { commits, sweep, log } = this.options;
-    await setBanned(commits, agent, false);
-    log("agent_unbanned", { handle: agent.handle });
-    await sweep();
+    await setBanned(this.core.commits, agent, false);
+    this.core.deps.log("agent_unbanned", { handle: agent.handle });
+    await this.options.sweep();
   }
 
   /**
@@ -44,9 +49,14 @@ export class OperatorActions {
    * @throws RelayError `invalid_json` for an agent that is not banned
    */
   async purge(agent: Identity): Promise<void> {
-    const { purges, log } = this.options;
-    await purges.begin(agent);
-    log("purge_begun", { handle: agent.handle });
-    purges.run().catch((error) => log("purge_stopped", describeFailure(error)));
+    await this.purges.begin(agent);
+    this.core.deps.log("purge_begun", { handle: agent.handle });
+    this.goOnPurging();
+  }
+
+  /** Works in the background; what fails is logged, and the next minute tries again. */
+  goOnPurging(): void {
+    const { log } = this.core.deps;
+    this.purges.run().catch((error) => log("purge_stopped", describeFailure(error)));
   }
 }

@@ -43,7 +43,10 @@ export class Purges {
     this.#steps = new LeasedSteps({
       leases: options.leases,
       name: "purges",
-      pending: () => this.#pending(),
+      pending: async () => {
+        const rows = await options.store.list({ prefix: purgingKey.under() });
+        return rows.map(({ key }) => key[1] as number);
+      },
       step: (agentId) => this.#step(agentId),
     });
   }
@@ -84,15 +87,9 @@ export class Purges {
     return this.#steps.close();
   }
 
-  async #pending(): Promise<number[]> {
-    const rows = await this.options.store.list({ prefix: purgingKey.under() });
-    return rows.map(({ key }) => key[1] as number);
-  }
-
   /** One step of an agent's purge. @returns whether there may be more to do */
   async #step(agentId: number): Promise<boolean> {
-    const { store, commits, retentionMs, log } = this.options;
-    const { messagesAStep = MESSAGES_A_STEP } = this.options;
+    const { store, commits, retentionMs, log, messagesAStep = MESSAGES_A_STEP } = this.options;
     const key = purgeKey(agentId);
     const step = await correctFeed(commits, retentionMs, async (reads) => {
       const purge = await reads.get(key);

@@ -9,7 +9,6 @@ import { readQuery } from "../../base/http/fields/query.ts";
 import { timestamp } from "../../base/time/timestamp.ts";
 import { findByKey, findNamed, isAddress, readReason } from "./admin_request.ts";
 import { adminRoute } from "./admin_route.ts";
-import type { ListedBan } from "./ban_list.ts";
 import type { OperatorActions } from "./operator_actions.ts";
 
 interface AdminServices {
@@ -65,6 +64,7 @@ const BANS_QUERY = {
 };
 
 const EXAMPLE = { pubkey: EXAMPLE_PROFILE.address };
+const WHICH_AGENT = "Which agent: `pubkey`, or in its place `handle`.";
 const NAMED_ERRORS = {
   invalid_pubkey: null,
   invalid_handle: null,
@@ -84,7 +84,7 @@ const banAgent = adminRoute({
       "old messages stay, its handle stays bound to its key. Repeating it is 200, and replaces " +
       "the reason where one is given.",
     body: {
-      description: "Which agent: `pubkey`, or in its place `handle`.",
+      description: WHICH_AGENT,
       schema: BanRequest,
       examples: {
         agent: EXAMPLE,
@@ -112,7 +112,7 @@ const unbanAgent = adminRoute({
       "Undoes a ban: sending, receiving, resolution and figures come back. Repeating it " +
       "is 200.",
     body: {
-      description: "Which agent: `pubkey`, or in its place `handle`.",
+      description: WHICH_AGENT,
       schema: UnbanRequest,
       examples: { agent: EXAMPLE },
     },
@@ -146,7 +146,11 @@ const listBans = adminRoute({
   handle: ({ actions }: AdminServices) => async (c) => {
     const { limit, offset } = readQuery(c.get("query"), BANS_QUERY);
     const page = await actions.bans.page(limit, offset);
-    return answerJson({ bans: page.map(shownBan) }, 200, NO_STORE);
+    const bans = page.map(({ address, handle, reason, bannedAtMs }) => {
+      const banned_at = bannedAtMs === null ? null : timestamp(bannedAtMs);
+      return { pubkey: address, handle, reason, banned_at };
+    });
+    return answerJson({ bans }, 200, NO_STORE);
   },
 });
 
@@ -183,8 +187,3 @@ const purgeAgent = adminRoute({
 });
 
 export const OPERATOR_ROUTES = [banAgent, unbanAgent, listBans, purgeAgent];
-
-function shownBan({ address, handle, reason, bannedAtMs }: ListedBan) {
-  const banned_at = bannedAtMs === null ? null : timestamp(bannedAtMs);
-  return { pubkey: address, handle, reason, banned_at };
-}

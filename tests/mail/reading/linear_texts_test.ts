@@ -12,7 +12,7 @@ import { removeInvisible } from "../../../server/mail/reading/mime/invisible_cha
 import { parseParameters } from "../../../server/mail/reading/mime/parameters.ts";
 import { linksOfText } from "../../../server/mail/reading/text/plain_links.ts";
 import { toEnd } from "../../../server/base/slices/sliced.ts";
-import { previewOf } from "../../../server/mail/reading/text/preview.ts";
+import { previewOf } from "../../../server/mail/reading/parse_mail.ts";
 import { isLong } from "../../support/long_test.ts";
 import fc from "../../support/seeded_fast_check.ts";
 import { threadMs } from "../../support/thread_ms.ts";

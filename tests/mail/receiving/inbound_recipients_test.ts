@@ -163,6 +163,43 @@ Deno.test("inbound/raw: a message that is handed in for several recipients, agai
   assert.equal(await count(["repetition", "mail-repeat"]), 2, "of each its last time alone");
 });
 
+for (
+  const [what, leapMs, messages] of [["", 0, 2], [", after a leap back", -72 * HOUR_MS, 1]] as const
+) {
+  Deno.test(`inbound/raw: a message that comes while its mark is swept is known from then on${what}`, async () => {
+    await using rig = await startInboundRig();
+    const { clock, relay } = rig.relay;
+    const other = await rig.holder.inbox({ local_part: "grace" });
+    const raw = mailText();
+    const deliver = async () => {
+      accepted(await rig.deliver({ raw, to: [rig.inbox.address, other.address] }), 200);
+    };
+    await deliver();
+    clock.leap(leapMs);
+    clock.advance(26 * HOUR_MS + MINUTE_MS);
+    // Behind what the sweep reads, before it commits.
+    const { kv } = rig;
+    const getMany = kv.getMany.bind(kv);
+    let comes = true;
+    kv.getMany = (async (keys: Deno.KvKey[]) => {
+      const rows = await getMany(keys);
+      if (comes && keys.some(([table]) => table === "mail-repeat")) {
+        comes = false;
+        await deliver();
+      }
+      return rows;
+    }) as typeof kv.getMany;
+    await relay.crons["figures"]!();
+    assert.equal(comes, false);
+    clock.advance(HOUR_MS);
+    await deliver();
+    for (const { id } of [rig.inbox, other]) {
+      const { data } = await rig.get(`/v1/mail/inboxes/${id}/messages`);
+      assert.equal(data.length, messages);
+    }
+  });
+}
+
 Deno.test("inbound/raw: a webhook-id is answered the same for 10 minutes, whatever comes under it", async () => {
   await using rig = await startInboundRig();
   const raw = mailText();

@@ -99,6 +99,16 @@ Deno.test("events bring recipients on, of either id, in their order, and say why
       ["bounced", 550, null, null],
     ],
   );
+  const again = await tell(relay, [
+    about("bounced", "bob@example.org"),
+    about("complained", "bob@example.org"),
+    about("complained", "cid@example.org"),
+    about("bounced", "cid@example.org"),
+  ]);
+  assert.deepEqual(
+    again.ignored.map(({ reason }: { reason: string }) => reason),
+    ["repeated", "final", "repeated", "final"],
+  );
   // Its time is kept where possible: not before what was there, not ahead of now.
   assert.ok(recipients[0].at >= sent.created_at);
   const listed = accepted(await owner.ask("GET", "/v1/mail/suppressions"), 200).data;

@@ -2,8 +2,10 @@
 import { storedRecord } from "../../support/stored_record.ts";
 import assert from "node:assert/strict";
 import { inKey, outKey } from "../../../server/messaging/mailboxes/agent_mailboxes.ts";
+import { purgeKey, purgingKey } from "../../../server/messaging/messages/rows/purge_record.ts";
 import { ask, assertRefused, assertStatus } from "../../support/answer.ts";
 import { ADMIN_TOKEN, askAdmin, readFigures, setBanned } from "../../support/figures.ts";
+import { until } from "../../support/journal.ts";
 import { startTestRelay, type TestRelay } from "../../support/relay.ts";
 import { registerAgent, registerAgents, type TestAgent } from "../../support/test_agent.ts";
 
@@ -144,6 +146,29 @@ for (const sharedStore of [false, true]) {
     assert.equal((await readFigures(relay)).stats.total_messages, 2);
   });
 }
+
+Deno.test("a purge goes on behind its answer, and at a start where a process left it", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const options = { config: { ...config, sharedStore: true }, deps: { kv } };
+  const left = async () => (await Array.fromAsync(kv.list({ prefix: ["purging"] }))).length;
+  let head: number;
+  {
+    await using relay = await startTestRelay(options);
+    const [alice, bob] = await registerAgents(relay, "alice", "bob_1");
+    await alice.sent({ to: "bob_1", body: "one" });
+    head = await bob.sent({ to: "alice", body: "two" });
+    await setBanned(relay, alice, true);
+    assertStatus(await askAdmin(relay, "purge", alice.address), 202);
+    await until(async () => await left() === 0);
+    assert.equal((await messageRows(kv)).length, 2, "what she got");
+  }
+  const purge = { v: 1, handle: "bob_1", beforeId: head + 1, nextBeforeId: head + 1, retained: [] };
+  await kv.set(purgeKey(2), purge);
+  await kv.set(purgingKey(2), 1);
+  await using _ = await startTestRelay(options);
+  await until(async () => await left() === 0);
+  assert.deepEqual(await messageRows(kv), []);
+});
 
 Deno.test("a purge frees what its agent may keep in the store, and no more", async () => {
   const limits = { retainedBytesPerSender: 100_000 };

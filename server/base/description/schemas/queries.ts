@@ -3,7 +3,7 @@
  * their range, not refused: the schema takes whatever the relay takes, and the description names the range.
  */
 import { z } from "@hono/zod-openapi";
-import { integer as clamped, type Parameter } from "../../http/fields/query.ts";
+import { choice, flag, integer as clamped, type Parameter } from "../../http/fields/query.ts";
 import { MAX_ID } from "../../bounds/max_id.ts";
 
 export interface DescribedParameter<T> extends Parameter<T> {
@@ -16,6 +16,18 @@ export const PAGE_LIMIT = { default: 50, max: 200 };
 /** A parameter with its description. */
 export function described<T>(parameter: Parameter<T>, schema: z.ZodType): DescribedParameter<T> {
   return { ...parameter, schema };
+}
+
+/** `true` or `false`; false when absent. */
+export const yesOrNo = described(flag(), z.enum(["true", "false"]).optional());
+
+/** One of some words. @param absent what it is when absent */
+export function oneOf<const W extends string, T extends W | undefined>(
+  words: readonly [W, ...W[]],
+  absent: T,
+  more: Readonly<Record<string, unknown>> = {},
+): DescribedParameter<W | T> {
+  return described(choice(words, absent), z.enum(words).optional().openapi(more));
 }
 
 /** The schema of a query with these parameters, in their order. */

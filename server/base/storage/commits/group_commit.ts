@@ -56,6 +56,8 @@ export interface GroupCommitOptions {
   bounds?: QueueBounds;
   /** Called for commits that the store failed, not for conflicts. */
   onFailure?: (error: unknown) => void;
+  /** Called for what a job's committed() or a listener has thrown: its commit is made all the same. */
+  onUnheard: (error: unknown) => void;
 }
 
 export class GroupCommit {
@@ -68,6 +70,7 @@ export class GroupCommit {
   readonly #queue: JobQueue;
   readonly #journal: Journal | null;
   readonly #onFailure: (error: unknown) => void;
+  readonly #onUnheard: (error: unknown) => void;
   #inFlight = 0;
   #scheduled = false;
   #restoring = false;
@@ -82,6 +85,7 @@ export class GroupCommit {
     this.#journal = options.journal;
     this.#queue = new JobQueue(options.bounds);
     this.#onFailure = options.onFailure ?? (() => {});
+    this.#onUnheard = options.onUnheard;
     this.#forming = {
       store: this.#store,
       records: this.#records,
@@ -334,17 +338,22 @@ export class GroupCommit {
   }
 
   #succeed(pending: Pending, planned: Planned): void {
-    try {
-      this.#follow(pending.job, planned);
-    } finally {
-      this.#queue.resolve(pending, planned.result);
-    }
+    this.#follow(pending.job, planned);
+    this.#queue.resolve(pending, planned.result);
   }
 
-  /** Has memory know what was committed. */
+  /** Has memory know what was committed. Where one throws, the others still hear of it. */
   #follow(job: Job<unknown, unknown>, { result, announced }: Planned): void {
-    job.committed?.(result);
-    for (const { topic, what } of announced) this.#listeners.get(topic)?.(what);
+    this.#tell(() => job.committed?.(result));
+    for (const { topic, what } of announced) this.#tell(() => this.#listeners.get(topic)?.(what));
+  }
+
+  #tell(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.#onUnheard(error);
+    }
   }
 
   async #commit(group: PlanGroup): Promise<void> {

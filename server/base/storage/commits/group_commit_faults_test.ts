@@ -15,7 +15,7 @@ import {
   openTestStorage,
   type TestMailbox,
 } from "../../../../tests/support/storage.ts";
-import { Outdated, type Transaction } from "./group_commit.ts";
+import { type Job, Outdated, type Transaction } from "./group_commit.ts";
 
 Deno.test("GroupCommit allocates ids anew for a retry", async () => {
   await withControlledCommits(async ({ kv, storage }) => {
@@ -217,4 +217,33 @@ Deno.test("GroupCommit forgets on a shared store what a job found outdated", asy
     await assert.rejects(storage.commits.submit({ ...job, plan }), Outdated);
     assert.equal(await storage.commits.submit({ ...job, plan }), 6);
   }, { exclusive: false });
+});
+
+Deno.test("GroupCommit answers every caller of a group, whoever throws on hearing of it", async () => {
+  const unheard: unknown[] = [];
+  const told: unknown[] = [];
+  await withControlledCommits(async ({ storage: { commits }, commits: made }) => {
+    commits.listen("broken", () => {
+      throw new Error("listener");
+    });
+    commits.listen("letters", (what) => told.push(what));
+    const of = (name: string): Job<string> => ({
+      plan(transaction) {
+        transaction.set(["letter", name], 1);
+        transaction.announce("broken", name);
+        transaction.announce("letters", name);
+        return name;
+      },
+      committed(result) {
+        if (result === "a") throw new Error("committed()");
+        told.push(`${result} committed`);
+      },
+    });
+    const answers = await Promise.all(["a", "b", "c"].map((name) => commits.submit(of(name))));
+    assert.deepEqual(answers, ["a", "b", "c"]);
+    assert.equal(made.length, 1);
+    assert.equal(await commits.submit(countJob("after")), 1);
+  }, { onUnheard: (error) => unheard.push((error as Error).message) });
+  assert.deepEqual(told, ["a", "b committed", "b", "c committed", "c"]);
+  assert.deepEqual(unheard, ["committed()", "listener", "listener", "listener"]);
 });

@@ -7,6 +7,8 @@ import type { Leases, WorkLease } from "./leases.ts";
 const LEASE_MS = 30_000;
 const LEASE_ATTEMPTS = 40;
 const LEASE_PAUSE_MS = 50;
+/** After so many failures a run ends: it is the store that fails, and not a piece. */
+const MOST_FAILURES = 10;
 
 /** @template Id what names a piece of work, such as an agent's id */
 export interface LeasedWork<Id> {
@@ -26,7 +28,10 @@ export class LeasedSteps<Id> {
 
   constructor(private readonly work: LeasedWork<Id>) {}
 
-  /** Works until nothing is left, or another process works. Includes work that begins meanwhile. */
+  /**
+   * Works until nothing is left, or another process works. Includes work that begins meanwhile.
+   * @throws the first failure of a step, after the other pieces have had theirs
+   */
   run(): Promise<void> {
     this.#again = true;
     return this.#working ??= this.#work().finally(() => this.#working = null);
@@ -56,11 +61,18 @@ export class LeasedSteps<Id> {
   async #endAll(lease: WorkLease): Promise<boolean> {
     const { pending, step } = this.work;
     for (let left = await pending(); left.length > 0; left = await pending()) {
+      const failures: unknown[] = [];
       for (const id of left) {
-        while (!this.#closed && await step(id)) {
+        for (let more = true; more && !this.#closed;) {
+          // A piece that fails each time must not hold up those after it.
+          more = await step(id).catch((error) => {
+            if (failures.push(error) === MOST_FAILURES) throw failures[0];
+            return false;
+          });
           if (!(await lease.keep())) return false;
         }
       }
+      if (failures.length > 0) throw failures[0];
       if (this.#closed) return false;
     }
     return true;

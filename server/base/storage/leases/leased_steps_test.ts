@@ -36,3 +36,35 @@ for (
     await storage.close();
   });
 }
+
+Deno.test("LeasedSteps.run() goes on with the other pieces where one fails, and throws why", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const storage = await openTestStorage(kv, { exclusive: false });
+  let isStoreDown = false;
+  let asked = 0;
+  const left = new Map([["broken", 1], ["one", 2], ["other", 1]]);
+  const steps = new LeasedSteps<string>({
+    leases: new Leases(storage.store),
+    name: "work",
+    pending: () => Promise.resolve([...left.keys()]),
+    step(id) {
+      asked++;
+      if (isStoreDown || id === "broken") return Promise.reject(new Error("this piece alone"));
+      const more = left.get(id)! - 1;
+      if (more > 0) left.set(id, more);
+      else left.delete(id);
+      return Promise.resolve(more > 0);
+    },
+  });
+  for (let minute = 0; minute < 2; minute++) {
+    await assert.rejects(steps.run(), { message: "this piece alone" });
+    assert.deepEqual([...left.keys()], ["broken"]);
+    left.set("later", 1);
+  }
+  for (let i = 0; i < 100; i++) left.set(`unstored ${i}`, 1);
+  isStoreDown = true;
+  asked = 0;
+  await assert.rejects(steps.run(), { message: "this piece alone" });
+  assert.equal(asked, 10, "whatever fails so often is the store");
+  await storage.close();
+});

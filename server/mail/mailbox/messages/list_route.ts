@@ -2,19 +2,20 @@
 import { z } from "@hono/zod-openapi";
 import { Buffer } from "node:buffer";
 import type { Context } from "hono";
+import { described, querySchema, yesOrNo } from "../../../base/description/schemas/queries.ts";
 import { invalidJson, unavailable } from "../../../base/errors.ts";
-import { choice, flag, integer, readQuery, text } from "../../../base/http/fields/query.ts";
+import { integer, readQuery, text } from "../../../base/http/fields/query.ts";
 import type { HttpEnv } from "../../../base/http/routes/route.ts";
 import type { PageRequest } from "../../access/list_pages.ts";
 import { type KeyedRequest, keyRoute } from "../../access/mail_route.ts";
-import { NO_INBOX, pageOf, PageQuery } from "../../access/schemas.ts";
+import { direction, NO_INBOX, number, order, PAGE_QUERY, pageOf } from "../../access/schemas.ts";
 import type { MailBase } from "../../core/mail_base.ts";
 import { isMailId } from "../../records/mail_id.ts";
 import { mailboxKey } from "../../records/mailbox_record.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import { MessageRow } from "../shown/schemas.ts";
 import type { SendsInFlight } from "../statuses/sends_in_flight.ts";
-import { LABEL, requireLabel } from "./message_changes.ts";
+import { LABEL_FILTER, requireLabel } from "./message_changes.ts";
 import { type MessageFilters, MessagePages } from "./message_pages.ts";
 import { MessageStreams, type StreamRequest } from "./message_streams.ts";
 import type { Messages } from "./messages.ts";
@@ -34,27 +35,17 @@ const STREAM_PAGE_BYTES = 64 * 1024;
 /** Longest wait of a poll, in seconds. */
 const MAX_WAIT_SECONDS = 25;
 
-const FLAG = z.enum(["true", "false"]).optional();
-const MessageQuery = PageQuery.extend({
-  direction: z.enum(["inbound", "outbound"]).optional(),
-  unread: FLAG,
-  has_code: FLAG,
-  label: z.string().regex(LABEL).optional(),
-  thread_id: z.string().optional(),
-  order: z.enum(["asc", "desc"]).optional().openapi({ description: "`desc` when absent." }),
-  wait: z.string().regex(/^-?[0-9]{1,20}$/).optional().openapi({
-    description: "With `order=asc` only: seconds to wait for a message, 0 to " +
-      `${MAX_WAIT_SECONDS}; clamped.`,
-  }),
-});
 const QUERY = {
-  direction: choice(["inbound", "outbound"], undefined),
-  unread: flag(),
-  has_code: flag(),
-  label: text(),
-  thread_id: text(),
-  order: choice(["asc", "desc"], "desc"),
-  wait: integer(0, MAX_WAIT_SECONDS, 0),
+  direction,
+  unread: yesOrNo,
+  has_code: yesOrNo,
+  label: LABEL_FILTER,
+  thread_id: described(text(), z.string().optional()),
+  order: order("desc"),
+  wait: number(
+    `With \`order=asc\` only: seconds to wait for a message, 0 to ${MAX_WAIT_SECONDS}; clamped.`,
+    integer(0, MAX_WAIT_SECONDS, 0),
+  ),
 };
 
 export const listMail = keyRoute({
@@ -73,7 +64,7 @@ export const listMail = keyRoute({
       "the row as `data`, its cursor as `id`, from now on or behind `Last-Event-ID`. It ends after 15 " +
       "minutes or with the key; an org may have 10 open.\n\n" +
       "A filtered page may be short, or empty, while `next_cursor` is not null.",
-    query: MessageQuery,
+    query: querySchema({ ...PAGE_QUERY, ...QUERY }),
     headers: z.object({ "Last-Event-ID": z.string().optional() }),
     answers: {
       200: {

@@ -1,11 +1,16 @@
 /** Bodies of PATCH on messages and threads (docs/mail.md, "Labels"). Pure. */
+import { z } from "@hono/zod-openapi";
 import type { JsonObject } from "../../../../toolkit/json_value.ts";
+import { described } from "../../../base/description/schemas/queries.ts";
 import { invalidJson } from "../../../base/errors.ts";
+import { text } from "../../../base/http/fields/query.ts";
 import type { MessageRow } from "../../records/message_record.ts";
 import type { MessageChanges } from "./messages.ts";
 
 export const LABEL = /^[a-z0-9_-]{1,32}$/;
 export const MAX_LABELS = 20;
+/** Of lists: requireLabel() refuses what is none, once the whole query is read. */
+export const LABEL_FILTER = described(text(), z.string().regex(LABEL).optional());
 
 /** @throws RelayError `invalid_json` naming the field */
 export function readMessageChanges(body: JsonObject): MessageChanges {

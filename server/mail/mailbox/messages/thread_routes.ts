@@ -1,16 +1,17 @@
 /** Routes of threads (docs/mail.md). */
 import { z } from "@hono/zod-openapi";
 import { Buffer } from "node:buffer";
+import { querySchema, yesOrNo } from "../../../base/description/schemas/queries.ts";
 import { answerJson, JSON_HEADERS, NO_STORE } from "../../../base/http/answers/answer.ts";
 import { answerWhole } from "../../../base/http/answers/large_answer.ts";
-import { choice, flag, readQuery, text } from "../../../base/http/fields/query.ts";
+import { readQuery } from "../../../base/http/fields/query.ts";
 import { mayRead } from "../../access/access.ts";
 import { keyRoute } from "../../access/mail_route.ts";
-import { NO_INBOX, pageOf, PageQuery, unkept } from "../../access/schemas.ts";
+import { NO_INBOX, order, PAGE_QUERY, pageOf, unkept } from "../../access/schemas.ts";
 import { Thread, ThreadDetail, ThreadMarks } from "../shown/schemas.ts";
 import { markedThread, shownThread, threadMessage } from "../shown/shown_message.ts";
 import { bytesOf, type MessageRouteServices } from "./list_route.ts";
-import { LABEL, readThreadChanges, requireLabel } from "./message_changes.ts";
+import { LABEL_FILTER, readThreadChanges, requireLabel } from "./message_changes.ts";
 import { readThreadMessages } from "./thread_messages.ts";
 import { keyOfPosition, positionOf, ThreadPages } from "./thread_pages.ts";
 
@@ -18,8 +19,8 @@ const NO_THREAD = "the org has no such thread, or the key is for another inbox";
 
 const ThreadChanges = z.strictObject({ read: z.boolean() }).openapi("MailThreadChanges");
 
-const THREADS_QUERY = { unread: flag(), label: text() };
-const THREAD_QUERY = { order: choice(["asc", "desc"], "asc") };
+const THREADS_QUERY = { unread: yesOrNo, label: LABEL_FILTER };
+const THREAD_QUERY = { order: order("asc") };
 
 const listMailThreads = keyRoute({
   method: "GET",
@@ -30,10 +31,7 @@ const listMailThreads = keyRoute({
   words: {
     description: "The threads of an inbox, the one with the newest message first. One that moves " +
       "while it is paged may be seen twice and is never skipped.",
-    query: PageQuery.extend({
-      unread: z.enum(["true", "false"]).optional(),
-      label: z.string().regex(LABEL).optional(),
-    }),
+    query: querySchema({ ...PAGE_QUERY, ...THREADS_QUERY }),
     answers: { 200: unkept("A page of threads.", pageOf(Thread)) },
     errors: { not_found: NO_INBOX },
   },
@@ -72,9 +70,7 @@ const readMailThread = keyRoute({
   words: {
     description: "A thread with its messages, the oldest first. Each text is cut at 64 KiB, with " +
       "`truncated`; the whole one is at GET /v1/mail/messages/{id}.",
-    query: PageQuery.extend({
-      order: z.enum(["asc", "desc"]).optional().openapi({ description: "`asc` when absent." }),
-    }),
+    query: querySchema({ ...PAGE_QUERY, ...THREAD_QUERY }),
     answers: { 200: unkept("The thread and a page of its messages.", ThreadDetail) },
     errors: { not_found: NO_THREAD },
   },

@@ -35,24 +35,21 @@ type Stage = RecipientStatus | "failed_unknown";
 
 const UNKNOWN = "failed_unknown" as const;
 
-/** Every way from a place to another; what is not here changes nothing. */
-const WAYS: readonly (readonly [from: readonly Stage[], Trigger, to: Stage])[] = [
-  [["queued", "deferred"], "begun", "sending"],
-  [["sending"], "accepted", "sent"],
-  [["sending"], "deferred", "deferred"],
-  [["sending"], "refused", "bounced"],
-  [["sending"], "sender_refused", "failed"],
-  [["sending"], "dropped", "queued"],
-  [["sending"], "lost", UNKNOWN],
-  [["queued", "deferred"], "suppressed", "failed"],
-  [["queued", "deferred"], "expired", "failed"],
-  [["sending", "deferred", UNKNOWN], "reported_delivered", "delivered"],
-  [["sending", "deferred", UNKNOWN], "reported_bounced", "bounced"],
-  [["sending", "deferred", UNKNOWN], "complained", "complained"],
-  [["sent"], "reported_delivered", "delivered"],
-  [["sent", "delivered"], "reported_bounced", "bounced"],
-  [["sent", "delivered"], "complained", "complained"],
-];
+/** Which recipients each trigger brings on, and to what; it changes nothing of the others. */
+const WAYS: Readonly<Record<Trigger, readonly [from: readonly Stage[], to: Stage]>> = {
+  begun: [["queued", "deferred"], "sending"],
+  accepted: [["sending"], "sent"],
+  deferred: [["sending"], "deferred"],
+  refused: [["sending"], "bounced"],
+  sender_refused: [["sending"], "failed"],
+  dropped: [["sending"], "queued"],
+  lost: [["sending"], UNKNOWN],
+  suppressed: [["queued", "deferred"], "failed"],
+  expired: [["queued", "deferred"], "failed"],
+  reported_delivered: [["sending", "deferred", UNKNOWN, "sent"], "delivered"],
+  reported_bounced: [["sending", "deferred", UNKNOWN, "sent", "delivered"], "bounced"],
+  complained: [["sending", "deferred", UNKNOWN, "sent", "delivered"], "complained"],
+};
 
 const REASONS: Partial<Record<Trigger, FailureReason>> = {
   refused: "refused",
@@ -74,12 +71,15 @@ export function nextStatus(
   state: RecipientState,
   trigger: Trigger,
 ): Pick<Recipient, "status" | "reason"> | null {
-  const stage = stageOf(state);
-  const way = WAYS.find(([from, by]) => by === trigger && from.includes(stage));
-  if (way === undefined) return null;
-  const to = way[2];
+  if (!WAYS[trigger][0].includes(stageOf(state))) return null;
   const reason = trigger === "expired" ? expiryReason(state) : REASONS[trigger] ?? null;
-  return { status: to === UNKNOWN ? "failed" : to, reason };
+  return { status: statusBy(trigger), reason };
+}
+
+/** The status of a recipient that a trigger has brought on. */
+export function statusBy(trigger: Trigger): RecipientStatus {
+  const [, to] = WAYS[trigger];
+  return to === UNKNOWN ? "failed" : to;
 }
 
 /** A deferred recipient whose last answer was a 5xx: it came before MAIL, all later ones are final. */

@@ -2,7 +2,6 @@
 import type { JsonValue } from "../../../../toolkit/json_value.ts";
 import { RelayError } from "../../../base/errors.ts";
 import type { Store } from "../../../base/storage/rows/store.ts";
-import type { RecipientStatus } from "../../records/message_record.ts";
 import {
   sentIdKey,
   type SentIdRow,
@@ -11,7 +10,7 @@ import {
 } from "../../mailbox/statuses/queued_mail.ts";
 import { type DeliveryEvent, readEvent } from "./read_event.ts";
 import type { RecipientChanges } from "./recipient_changes.ts";
-import type { Trigger } from "../../mailbox/statuses/recipient_status.ts";
+import { statusBy } from "../../mailbox/statuses/recipient_status.ts";
 
 /** Why an event changed nothing. */
 export type IgnoredReason =
@@ -28,12 +27,6 @@ export interface EventsResult {
 
 /** Messages whose events are applied at the same time. */
 const AT_ONCE = 8;
-
-const BROUGHT: Partial<Record<Trigger, RecipientStatus>> = {
-  reported_delivered: "delivered",
-  reported_bounced: "bounced",
-  complained: "complained",
-};
 
 export class DeliveryEvents {
   constructor(
@@ -96,7 +89,7 @@ export class DeliveryEvents {
     }
     const { status } = row.recipients[recipient]!;
     if (status === "queued") return "unknown_recipient"; // nothing was sent there yet
-    return status === BROUGHT[event.trigger] ? "repeated" : "final";
+    return status === statusBy(event.trigger) ? "repeated" : "final";
   }
 
   async #idOf(rfcMessageId: string): Promise<string | null> {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { previewOf } from "./preview.ts";
+import { previewOf } from "./parse_mail.ts";
 
 Deno.test("previewOf() gives 200 code points in one line", () => {
   assert.equal(previewOf(null), "");
