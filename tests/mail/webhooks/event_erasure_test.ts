@@ -59,7 +59,6 @@ async function assertSwept(world: EventWorld, blobsLeft: number): Promise<void> 
   relay.clock.advance(2 * HOUR_MS);
   for (let i = 0; i < 300; i++) {
     await relay.relay.crons["figures"]!();
-    await relay.relay.crons["blobs"]?.();
     if ((await auditStorage(kv)).length === blobsLeft) return;
     await delay(10);
   }
