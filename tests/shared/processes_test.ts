@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { setBanned } from "../support/ban_in_store.ts";
+import { isLong } from "../support/long_test.ts";
 import { type RelayProcesses, startRelayProcesses } from "../support/relay_processes.ts";
 import { registerAgent, TestAgent, toBytes } from "../support/test_agent.ts";
 import { runTraffic, TRAFFIC_LIMITS } from "../support/traffic.ts";
 
 /** Each is sent much by all, to many mailboxes and to one. */
 async function loseAndDoubleNothing({ targets }: RelayProcesses): Promise<void> {
-  const many = { agents: 8, sendsAnAgent: 40, toAllPercent: 20 };
+  const many = { agents: 8, sendsAnAgent: isLong ? 40 : 15, toAllPercent: 20 };
   await runTraffic(targets, { seed: targets.length, width: 2, ...many });
-  const one = { agents: 6, sendsAnAgent: 30, recipients: 1 };
+  const one = { agents: 6, sendsAnAgent: isLong ? 30 : 12, recipients: 1 };
   await runTraffic(targets, { seed: 10 + targets.length, width: 2, ...one });
 }
 

@@ -83,7 +83,7 @@ async function liveThrough({ relays, clock, kv }: Network, seed: number): Promis
   assert.ok(mostEvents > 40, `the week had only ${mostEvents} events to count`);
 }
 
-for (const seed of [1, 2, 3, 4]) {
+for (const seed of isLong ? [1, 2, 3, 4] : [1, 2]) {
   Deno.test(`figures equal a recount after a week of traffic and bans, exclusive store, seed ${seed}`, async () => {
     const clock = createTestClock();
     await using relay = await startTestRelay({
