@@ -5,13 +5,13 @@
  */
 
 /** Those without rights, which keep nothing of a job. */
-const KEPT_NAMES: ReadonlySet<string> = new Set(["mail", "captured mail", "verification"]);
+const KEPT_NAMES: ReadonlySet<string> = new Set(["mail", "captured mail"]);
 /** Of one program: relays of one test run side by side. */
 const MAX_IDLE = 4;
 /** So long one waits for the next relay: a program that is no test would not end before. */
 const IDLE_MS = 2_000;
-/** It has leaks of a test looked for, and takes a worker that is kept for one. */
-const looksForLeaks = Deno.version.deno.startsWith("2.5.");
+/** An older runtime looks for what a test leaves behind, and takes a kept worker for it. */
+export const looksForLeaks = Deno.version.deno.startsWith("2.5.");
 
 /** What base/workers/worker_thread.ts exchanges with any worker, as far as it matters here. */
 type Posted = { id?: number } | string;
@@ -30,12 +30,12 @@ class KeptWorker {
     this.#running = this.#idle.pop() ?? new Running(program, options);
     clearTimeout(this.#running.timer);
     this.#running.holder = this;
-    // Its own word of that has gone to who started it.
+    // The worker itself has said so to whom it was started for.
     if (this.#running.isReady) queueMicrotask(() => this.#tellReady());
   }
 
   postMessage(message: Posted, transfer: Transferable[]): void {
-    this.#running.post(message, transfer);
+    if (this.#running.holder === this) this.#running.post(message, transfer);
   }
 
   terminate(): void {
