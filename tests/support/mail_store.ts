@@ -42,12 +42,15 @@ export async function verifyOrg(
   await kv.set(key, { ...value, trialEndsAtMs: null, verifiedAtMs: nowMs, verifiedEmail: email });
 }
 
+/** All rows, each as a text of its key and value. */
+export async function shownRows(kv: Deno.Kv): Promise<string[]> {
+  const rows = await Array.fromAsync(kv.list({ prefix: [] }));
+  return rows.map(({ key, value }) =>
+    Deno.inspect([key, value], { depth: Infinity, strAbbreviateSize: Infinity })
+  );
+}
+
 /** All rows whose key or value names the text. */
 export async function rowsNaming(kv: Deno.Kv, text: string): Promise<string[]> {
-  const found: string[] = [];
-  for await (const { key, value } of kv.list({ prefix: [] })) {
-    const shown = Deno.inspect([key, value], { depth: Infinity, strAbbreviateSize: Infinity });
-    if (shown.includes(text)) found.push(shown);
-  }
-  return found;
+  return (await shownRows(kv)).filter((row) => row.includes(text));
 }

@@ -8,6 +8,16 @@ import { callTool, type ToolArgs, type ToolResult } from "./tool_client.ts";
 
 export const MAIL_TOOLS_PATH = "/mcp/mail";
 
+/** The tools there in their order, for every test that counts them. */
+export const MAIL_TOOL_NAMES = [
+  "create_inbox",
+  "check_inbox",
+  "read_thread",
+  "send_email",
+  "reply_to_message",
+  "search_mail",
+] as const;
+
 /** One call with an API key as an argument. */
 export async function callMail(
   holder: Pick<MailKeyHolder, "url" | "key">,

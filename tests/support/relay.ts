@@ -7,10 +7,13 @@ import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
 import type { Limits } from "../../server/base/config/limits.ts";
 import { openRelay, type Relay, type RelayOptions } from "../../server/relay.ts";
 import { checkAnswers, type CheckedApp } from "./checked_app.ts";
+import { keepWorkers } from "./kept_workers.ts";
 import { createTestClock, elapsedOf, TEST_START_MS, type TestClock } from "./clock.ts";
 import { startTestServer } from "./test_server.ts";
 
 export { type SpawnedRelay, spawnRelay } from "./spawn_relay.ts";
+
+keepWorkers();
 
 export interface TestRelayOptions {
   limits?: Partial<Limits>;

@@ -14,6 +14,17 @@ export interface ToolResult {
   error?: { code: string; message: string; retry_after_ms?: number };
 }
 
+/** The tools of /mcp in their order, for every test that counts them. */
+export const TOOL_NAMES = [
+  "register",
+  "whoami",
+  "send_message",
+  "check_inbox",
+  "find_agents",
+  "update_profile",
+  "list_agents",
+] as const;
+
 export type ToolArgs = Record<string, JsonValue>;
 
 let lastId = 0;

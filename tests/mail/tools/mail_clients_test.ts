@@ -3,18 +3,14 @@ import assert from "node:assert/strict";
 import { VERSION } from "../../../server/base/version.ts";
 import { newOrg } from "../../support/mail_caller.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";
-import { MAIL_TOOLS_PATH, receive, verifiedOrg } from "../../support/mail_tools.ts";
+import {
+  MAIL_TOOL_NAMES,
+  MAIL_TOOLS_PATH,
+  receive,
+  verifiedOrg,
+} from "../../support/mail_tools.ts";
 import { officialClients } from "../../support/official_clients.ts";
 import { assertToolRefused } from "../../support/tool_client.ts";
-
-const TOOLS = [
-  "create_inbox",
-  "check_inbox",
-  "read_thread",
-  "send_email",
-  "reply_to_message",
-  "search_mail",
-];
 
 for (const { name, connect } of officialClients) {
   Deno.test(`${name}: create_inbox, send, check, read, reply, search`, async () => {
@@ -24,7 +20,7 @@ for (const { name, connect } of officialClients) {
     assert.equal(client.serverInfo()?.name, "agent-messaging-relay-mail");
     assert.equal(client.serverInfo()?.version, VERSION);
     assert.match(client.instructions() ?? "", /check_inbox/);
-    assert.deepEqual((await client.listTools()).map((tool) => tool.name), TOOLS);
+    assert.deepEqual((await client.listTools()).map((tool) => tool.name), [...MAIL_TOOL_NAMES]);
     const done = async (tool: string, args: Parameters<typeof client.call>[1]) => {
       const result = await client.call(tool, { api_key: key, ...args });
       assert.equal(result.isError, false, result.text);

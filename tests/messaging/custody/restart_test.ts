@@ -13,6 +13,7 @@ import {
   callTool,
   postRpc,
   rpcRequest,
+  TOOL_NAMES,
   ToolAgent,
 } from "../../support/tool_client.ts";
 
@@ -67,7 +68,7 @@ async function assertKeyless(
   const registering = await callTool(relay.url, "register", { handle: "too_late" });
   assertToolRefused(registering, "internal", /^relay custody is off on this server/);
   const listing = await postRpc(relay.url, rpcRequest("tools/list"));
-  assert.equal(listing.json.result.tools.length, 7);
+  assert.equal(listing.json.result.tools.length, TOOL_NAMES.length);
   const sending = await agent.call("send_message", { to: peer.handle, body: "a" });
   assertToolRefused(sending, "internal", /custody key/);
   assertRefused(

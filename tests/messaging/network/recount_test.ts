@@ -25,6 +25,10 @@ interface Network {
   kv: Deno.Kv;
 }
 
+/** In the second week it is the recipient, in the fourth the sender whose ban outlives an unban. */
+const SEEDS = isLong ? [1, 2, 3, 4] : [2, 4];
+const BAD_SEEDS = isLong ? [1, 2] : [2];
+
 /** Nine days: bursts of sends through all relays, bans and unbans in between and at the same time. */
 async function liveThrough({ relays, clock, kv }: Network, seed: number): Promise<void> {
   const random = seededRandom(seed);
@@ -83,7 +87,7 @@ async function liveThrough({ relays, clock, kv }: Network, seed: number): Promis
   assert.ok(mostEvents > 40, `the week had only ${mostEvents} events to count`);
 }
 
-for (const seed of [1, 2, 3, 4]) {
+for (const seed of SEEDS) {
   Deno.test(`figures equal a recount after a week of traffic and bans, exclusive store, seed ${seed}`, async () => {
     const clock = createTestClock();
     await using relay = await startTestRelay({
@@ -95,7 +99,7 @@ for (const seed of [1, 2, 3, 4]) {
     await liveThrough({ relays: [relay], clock, kv: relay.deps.kv }, seed);
   });
 
-  for (const bad of seed <= (isLong ? 2 : 1) ? [false, true] : [false]) {
+  for (const bad of BAD_SEEDS.includes(seed) ? [false, true] : [false]) {
     const store = bad ? "a bad KV server" : "a shared store";
     Deno.test(`figures equal a recount after a week of traffic and bans, three relays on ${store}, seed ${seed}`, async () => {
       const clock = createTestClock();

@@ -4,18 +4,8 @@ import { verifyMessage } from "../../../toolkit/mod.ts";
 import { officialClients } from "../../support/official_clients.ts";
 import { startTestRelay } from "../../support/relay.ts";
 import { registerAgent } from "../../support/test_agent.ts";
-import { assertToolRefused, type ToolArgs } from "../../support/tool_client.ts";
+import { assertToolRefused, TOOL_NAMES, type ToolArgs } from "../../support/tool_client.ts";
 import { VERSION } from "../../../server/base/version.ts";
-
-const TOOLS = [
-  "register",
-  "whoami",
-  "send_message",
-  "check_inbox",
-  "find_agents",
-  "update_profile",
-  "list_agents",
-];
 
 for (const { name, connect } of officialClients) {
   Deno.test(`${name}: register, whoami, send, check, find, update, list`, async () => {
@@ -24,7 +14,7 @@ for (const { name, connect } of officialClients) {
     assert.deepEqual(client.serverInfo()?.name, "agent-messaging-relay");
     assert.equal(client.serverInfo()?.version, VERSION);
     assert.match(client.instructions() ?? "", /Register once/);
-    assert.deepEqual((await client.listTools()).map((tool) => tool.name), TOOLS);
+    assert.deepEqual((await client.listTools()).map((tool) => tool.name), [...TOOL_NAMES]);
 
     const profile = { display_name: "A", description: "first", tags: ["b", "a"] };
     const first = (await client.call("register", { handle: "@First", ...profile })).structured;

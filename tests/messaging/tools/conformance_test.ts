@@ -5,6 +5,8 @@ import { isLong } from "../../support/long_test.ts";
 import { programOrSkip, type ProgramRun } from "../../support/npm_program.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";
 import { startTestRelay } from "../../support/relay.ts";
+import { MAIL_TOOL_NAMES } from "../../support/mail_tools.ts";
+import { TOOL_NAMES } from "../../support/tool_client.ts";
 
 interface Check {
   id: string;
@@ -12,10 +14,10 @@ interface Check {
   errorMessage?: string;
 }
 
-/** Both tool servers, by their paths, with the number of their tools. */
+/** Both tool servers, by their paths, with their tools. */
 const SERVERS = [
-  { path: "/mcp", start: startTestRelay, tools: 7 },
-  { path: "/mcp/mail", start: startMailRelay, tools: 6 },
+  { path: "/mcp", start: startTestRelay, tools: TOOL_NAMES },
+  { path: "/mcp/mail", start: startMailRelay, tools: MAIL_TOOL_NAMES },
 ] as const;
 type Server = (typeof SERVERS)[number];
 
@@ -109,7 +111,8 @@ await programOrSkip(
         ...["--method", "tools/list", "--strict"],
       ]);
       assert.equal(code, 0, stderr);
-      assert.equal(JSON.parse(stdout).tools.length, tools);
+      const listed = JSON.parse(stdout).tools.map(({ name }: { name: string }) => name);
+      assert.deepEqual(listed, [...tools]);
       assert.ok(!/(^|\n)(Warning|Error): /.test(stderr), stderr);
     },
   })),

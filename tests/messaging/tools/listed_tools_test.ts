@@ -1,7 +1,7 @@
-/** What tools/list tells: exactly the seven, in order, each complete; and the page that documents them. */
+/** What tools/list tells: exactly these, in order, each complete; and the page that documents them. */
 import assert from "node:assert/strict";
 import { startTestRelay } from "../../support/relay.ts";
-import { postRpc, rpcRequest } from "../../support/tool_client.ts";
+import { postRpc, rpcRequest, TOOL_NAMES } from "../../support/tool_client.ts";
 
 /** Arguments of the specification (section 4.6), optional ones with ?, and the additions. */
 const ARGUMENTS: Record<string, string> = {
@@ -31,11 +31,11 @@ const HINTS: Record<string, Record<string, boolean>> = {
   list_agents: { ...READING, openWorldHint: true },
 };
 
-Deno.test("tools/list names the seven tools with their arguments, hints and strict schemas", async () => {
+Deno.test("tools/list names the tools with their arguments, hints and strict schemas", async () => {
   await using relay = await startTestRelay();
   const { json, text } = await postRpc(relay.url, rpcRequest("tools/list"));
   const { tools } = json.result;
-  assert.deepEqual(tools.map(({ name }: { name: string }) => name), Object.keys(ARGUMENTS));
+  assert.deepEqual(tools.map(({ name }: { name: string }) => name), [...TOOL_NAMES]);
   for (const { name, title, description, inputSchema, outputSchema, annotations } of tools) {
     const required: string[] = inputSchema.required ?? [];
     const listed = Object.keys(inputSchema.properties).map((argument) =>

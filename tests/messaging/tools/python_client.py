@@ -1,7 +1,8 @@
 """Registers, sends and checks through the official Python client, of either generation.
 
-Usage: python_client.py URL PREFIX, where PREFIX begins the handles that it registers. Prints one
-line for each way of connecting that the installed client has.
+Usage: python_client.py URL PREFIX TOOL..., where PREFIX begins the handles that it registers, and
+the tools are those that have to be listed. Prints one line for each way of connecting that the
+installed client has.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ import sys
 import mcp
 from mcp.client import streamable_http
 
-URL, PREFIX = sys.argv[1:]
+URL, PREFIX, *TOOLS = sys.argv[1:]
 
 
 @contextlib.asynccontextmanager
@@ -55,7 +56,7 @@ async def answer(client, tool, **arguments):
 async def converse(connect, name):
     async with connect({}) as client:
         tools = (await client.list_tools()).tools
-        assert len(tools) == 7, tools
+        assert [tool.name for tool in tools] == TOOLS, tools
         text, _ = await answer(client, "register", handle=f"{PREFIX}_{name}_a")
         token = re.search(r"^token: (\S+)$", text, re.M)[1]
         text, _ = await answer(client, "register", handle=f"{PREFIX}_{name}_b")

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pythonOrSkip } from "../../support/python_program.ts";
 import { startTestRelay } from "../../support/relay.ts";
+import { TOOL_NAMES } from "../../support/tool_client.ts";
 
 const FOLDER = fileURLToPath(new URL("./", import.meta.url));
 /** Modules that only this generation has, and what the program prints with it. */
@@ -23,6 +24,7 @@ for (const [generation, { modules, lines }] of Object.entries(GENERATIONS)) {
         join(FOLDER, "python_client.py"),
         `${relay.url}/mcp`,
         "python",
+        ...TOOL_NAMES,
       ]);
       assert.equal(stdout, lines, stderr);
       assert.equal(code, 0);

@@ -1,4 +1,4 @@
-/** What the seven tools refuse, in which words and with which waits, told from outside. */
+/** What the tools refuse, in which words and with which waits, told from outside. */
 import assert from "node:assert/strict";
 import { ask, assertRefused, assertStatus } from "../../support/answer.ts";
 import { startTestRelay } from "../../support/relay.ts";

@@ -1,4 +1,4 @@
-/** What the seven tools answer. */
+/** What the tools answer. */
 import assert from "node:assert/strict";
 import { ask } from "../../support/answer.ts";
 import { startTestRelay } from "../../support/relay.ts";

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { decodeInboundSecret } from "../../../toolkit/client/inbound_secret.ts";
 import { createTestClock } from "../../support/clock.ts";
 import { askMail, signRegistration } from "../../support/mail_relay.ts";
+import { MAIL_TOOL_NAMES } from "../../support/mail_tools.ts";
 import { delay } from "../../support/pace.ts";
 import { spawnFailingRelay, spawnRelay } from "../../support/spawn_relay.ts";
 import { registerAgent } from "../../support/test_agent.ts";
@@ -66,7 +67,7 @@ Deno.test({
         const listing = { jsonrpc: "2.0", id: 1, method: "tools/list" };
         const tools = await askMail(url, "POST", "/mcp/mail", { body: listing });
         assert.equal(tools.status, 200);
-        assert.equal(tools.body.result.tools.length, 6);
+        assert.equal(tools.body.result.tools.length, MAIL_TOOL_NAMES.length);
 
         const secretPath = join(dataDir, "inbound.secret");
         const secret = await Deno.readTextFile(secretPath);

@@ -6,7 +6,7 @@ import { partOrSkip } from "../../support/part.ts";
 import { pythonOrSkip } from "../../support/python_program.ts";
 import { startTestRelay, type TestRelay } from "../../support/relay.ts";
 import { registerAgent, type TestAgent } from "../../support/test_agent.ts";
-import { callTool, postRpc, rpcRequest } from "../../support/tool_client.ts";
+import { callTool, postRpc, rpcRequest, TOOL_NAMES } from "../../support/tool_client.ts";
 import { askPage } from "./page.ts";
 import { runInShell, samplesOn, type ShownSample } from "./shown_samples.ts";
 
@@ -70,7 +70,7 @@ Deno.test("the pages' samples for a tool client connect it and send", async () =
     assert.equal(code, 0);
     const [, url] = /^mcp add --transport http relay (http:\S+)\/mcp\n$/.exec(out)!;
     const tools = await postRpc(url!, rpcRequest("tools/list"));
-    assert.equal(tools.json.result.tools.length, 7);
+    assert.equal(tools.json.result.tools.length, TOOL_NAMES.length);
     const { structured: { token } } = await callTool(url!, "register", { handle: "my_agent" });
     assert.equal(write.tool.language, "json");
     const sent = await callTool(url!, "send_message", { token, ...JSON.parse(write.tool.text) });
