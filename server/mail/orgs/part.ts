@@ -18,6 +18,9 @@ const TABLES = [
   "mail-inbox",
   "mail-list",
   "mail-client-id",
+  // Whoever writes an attempt checks its webhook.
+  "mail-webhook",
+  "mail-webhook-attempt",
   ...INBOX_TABLES,
   ...SUPPRESSION_TABLES,
   "mail-figures",

@@ -59,7 +59,7 @@ export const addressKey = defineRecord<AddressRecord, [localPart: string]>(["mai
 /** ["mail-client-id", orgId, kind, client_id]: what was made under a client_id, to make it once. */
 export const clientIdKey = defineRecord<
   { v: 1; id: string },
-  [orgId: string, kind: "inbox", clientId: string]
+  [orgId: string, kind: "inbox" | "webhook", clientId: string]
 >(["mail-client-id"], 3, { holds: "what was made under a client_id" });
 
 /** An inbox with its lists. */
