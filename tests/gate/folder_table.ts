@@ -288,7 +288,14 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           worker: { imports: ["composing", "reading"], shows: ["mail_worker.ts"] },
           core: {
             imports: ["access", "records", "worker"],
-            shows: ["mail_base.ts", "mailboxes.ts", "storage_quota.ts", "written_blobs.ts"],
+            shows: [
+              "erase_events.ts",
+              "mail_base.ts",
+              "mailboxes.ts",
+              "stage_event.ts",
+              "storage_quota.ts",
+              "written_blobs.ts",
+            ],
           },
           mailbox: {
             imports: ["access", "core", "reading", "records"],
@@ -337,7 +344,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             imports: ["access", "mailbox", "reading", "records"],
             shows: ["mail_search.ts", "search_query.ts", "search_terms.ts", "searched_inboxes.ts"],
           },
-          erasures: { imports: ["mailbox", "receiving", "records"] },
+          erasures: { imports: ["core", "mailbox", "receiving", "records"] },
           orgs: { imports: ["access", "mailbox", "receiving", "records"] },
           sending: {
             imports: [

@@ -1,7 +1,8 @@
-/** Mail handed in as the operator's gateway does, signed on its own account: not by the relay's code. */
+/** Mail and delivery events as the operator's gateway hands them in, signed on its own account: not by the relay's code. */
 import { createHmac } from "node:crypto";
 import { TEST_INBOUND_SECRET } from "./inbound_secret.ts";
 import type { MailAnswer } from "./mail_relay.ts";
+import type { TestRelay } from "./relay.ts";
 
 export interface InboundOptions {
   from?: string;
@@ -53,6 +54,36 @@ export async function handIn(url: string, options: InboundOptions): Promise<Mail
     headers: answer.headers,
     body: text === "" ? "" : JSON.parse(text),
   };
+}
+
+export interface HandedInEvents {
+  /** Whole seconds. */
+  timestamp?: number;
+  id?: string;
+  secret?: Uint8Array;
+  /** What is signed in place of the body. */
+  signed?: string;
+}
+
+/** Delivery events, handed in as the gateway does. */
+export async function handInEvents(
+  relay: TestRelay,
+  body: string,
+  { timestamp, id = "evt_1", secret = TEST_INBOUND_SECRET, signed = body }: HandedInEvents = {},
+): Promise<MailAnswer> {
+  const at = timestamp ?? Math.floor(relay.clock.now() / 1000);
+  const mac = createHmac("sha256", secret).update(`${id}.${at}.${signed}`).digest("base64");
+  const answer = await fetch(`${relay.url}/v1/mail/events`, {
+    method: "POST",
+    headers: {
+      "Content-Type": "application/json",
+      "webhook-id": id,
+      "webhook-timestamp": String(at),
+      "webhook-signature": `v1,${mac}`,
+    },
+    body,
+  });
+  return { status: answer.status, headers: answer.headers, body: await answer.json() };
 }
 
 /** A message of a few headers and a text; further headers replace these. */

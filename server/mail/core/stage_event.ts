@@ -10,7 +10,7 @@ import {
   type EventSubject,
   type EventType,
 } from "../records/event_record.ts";
-import { makeMailId } from "../records/mail_id.ts";
+import { makeUlidAbove } from "../records/mail_id.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 
 /**
@@ -33,6 +33,8 @@ export function hearersOf(
 /**
  * Writes an event for those who hear it, and has its body made once that is committed. Writes nothing
  * where nobody does. It checks no record: the plan has the org's already.
+ * @param above the event of the same commit that it comes after, by their ids
+ * @returns its id; `above` where nobody hears it
  */
 export function stageEvent(
   transaction: Pick<Transaction, "nowMs" | "set" | "announce">,
@@ -40,13 +42,15 @@ export function stageEvent(
   type: EventType,
   subject: EventSubject,
   random: (sizeBytes: number) => Uint8Array,
-): void {
+  above: string | null = null,
+): string | null {
   const { main, beside } = partsOf(subject);
   const { orgId, inboxId } = main;
   const webhookIds = hearersOf(org, type, inboxId);
-  if (webhookIds.length === 0) return;
+  if (webhookIds.length === 0) return above;
   const { nowMs } = transaction;
-  const eventId = makeMailId("evt", nowMs, random);
+  const least = above?.slice("evt_".length) ?? null;
+  const eventId = `evt_${makeUlidAbove(least, nowMs, random)}`;
   const name: EventName = { orgId, inboxId, objectId: main.id, eventId };
   const row: EventRow = { v: 1, type, createdAtMs: nowMs, subject: main, body: null };
   transaction.set(eventKeyOf(name), row);
@@ -58,6 +62,7 @@ export function stageEvent(
     payload,
     dueMs: nowMs,
   });
+  return eventId;
 }
 
 function partsOf(

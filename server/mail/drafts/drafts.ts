@@ -10,6 +10,8 @@ import { maySee } from "../access/access.ts";
 import type { MailCaller } from "../access/authenticate_key.ts";
 import type { CallingKey } from "../access/require_org.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
+import { readEvents, stageEventErasure } from "../core/erase_events.ts";
+import { stageEvent } from "../core/stage_event.ts";
 import type { WrittenBlobs } from "../core/written_blobs.ts";
 import type { ObjectRow } from "../mailbox/messages/stage_message.ts";
 import {
@@ -188,6 +190,7 @@ export class Drafts {
                 };
               }
               const mailbox = stageNewDraft(given, this.services, made, keptAnswer?.sizeBytes ?? 0);
+              stageEvent(given.transaction, given.org, "draft.created", { draft: made }, random);
               return { mailbox, result: { ...whole, isNew: true } };
             },
           };
@@ -334,15 +337,17 @@ export class Drafts {
     ref: DraftRef,
     require: (row: DraftRow | null) => void = () => {},
   ): Promise<void> {
-    const { mailboxes, blobs } = this.services;
-    const { orgId, inboxId } = ref;
+    const { mailboxes, blobs, store } = this.services;
+    const { orgId, inboxId, id } = ref;
     await mailboxes.change<void>(caller ?? orgId, inboxId, async () => {
       const row = await this.read(ref);
       require(row);
       if (row === null) throw unknownObject("draft");
+      const events = await readEvents(store, orgId, inboxId, [id]);
       return {
         plan: (given) => {
           withdrawProposal(given.transaction, { blobs }, row);
+          stageEventErasure(given.transaction, { blobs }, events);
           return { mailbox: stageDraftRemoval(given, { blobs }, row), result: undefined };
         },
       };

@@ -1,6 +1,7 @@
 /** Sends drafts: the commit that accepts the message takes the draft away (docs/mail.md). */
 import { RelayError } from "../../base/errors.ts";
 import type { MailboxTransaction } from "../core/mailboxes.ts";
+import { stageEvent } from "../core/stage_event.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { type DraftRow, writerOf } from "../records/draft_record.ts";
 import type { Inbox } from "../records/inbox_record.ts";
@@ -31,7 +32,7 @@ export interface SendDraftOptions {
  * draft that lacks something, and what Sender.send() throws
  */
 export async function sendDraft(
-  { drafts, messages, sender, blobs, now }: SendDraftServices,
+  { drafts, messages, sender, blobs, now, random }: SendDraftServices,
   by: SendingParty,
   inbox: Inbox,
   row: DraftRow,
@@ -48,6 +49,7 @@ export async function sendDraft(
   return await sender.send(by, inbox, message, {
     ...(keyed === undefined ? {} : { keyed }),
     writtenByKey: writerOf(row),
+    draftId: row.id,
     extras: {
       async prepare() {
         const found = await drafts.read(row);
@@ -56,11 +58,13 @@ export async function sendDraft(
         current = found;
       },
       answer: () => current.answer,
-      plan(given) {
+      plan(given, message) {
         require?.(given);
         if (!isAsItGoesOut({ row: current, texts }, given.inbox)) {
           throw draftChanged(current.revision + 1);
         }
+        const { transaction, org } = given;
+        stageEvent(transaction, org, "draft.sent", { draft: current, message }, random);
         return stageDraftRemoval(given, { blobs }, current);
       },
     },

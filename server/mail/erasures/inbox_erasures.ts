@@ -12,6 +12,7 @@ import type { Leases } from "../../base/storage/leases/leases.ts";
 import type { Store } from "../../base/storage/rows/store.ts";
 import { count, dayOf } from "../records/figures_record.ts";
 import { countsOfRemoved } from "../records/removed_recipients.ts";
+import { EVENTS_A_COMMIT, stageEventErasure, type StoredEvent } from "../core/erase_events.ts";
 import { draftOwnerKey, type DraftRow } from "../records/draft_record.ts";
 import { EMPTY_MAILBOX, mailboxKey } from "../records/mailbox_record.ts";
 import { type MessageRow, objectKey } from "../records/message_record.ts";
@@ -34,8 +35,11 @@ interface DeletedInbox {
 }
 
 const ROWS_A_STEP = 100;
-/** Each takes its object row and its blob's rows with it, which together must fit one commit. */
-const MESSAGES_A_STEP = 20;
+/** A message takes its object row and its blob's rows with it, which together must fit one commit. */
+const LIMITS: Readonly<Record<string, number>> = {
+  "mail-event": EVENTS_A_COMMIT,
+  "mail-message": 20,
+};
 /** Records of figures that a commit changes beside its own: one on a KV server checks ten in all. */
 const DAYS_A_STEP = 6;
 
@@ -96,7 +100,7 @@ export class InboxErasures {
   async #firstRows(orgId: string, inboxId: string): Promise<Deno.KvEntry<unknown>[]> {
     for (const table of INBOX_TABLES) {
       if (table === "mail-mailbox") continue; // a record of one key: it goes with the end
-      const limit = table === "mail-message" ? MESSAGES_A_STEP : ROWS_A_STEP;
+      const limit = LIMITS[table] ?? ROWS_A_STEP;
       const rows = await this.options.store.list({ prefix: [table, orgId, inboxId] }, { limit });
       if (rows.length > 0) return rows;
     }
@@ -107,6 +111,9 @@ export class InboxErasures {
   #stageErasure(transaction: Transaction, orgId: string, entry: Deno.KvEntry<unknown>): void {
     const { blobs } = this.options;
     const { key, value } = entry;
+    if (key[0] === "mail-event") {
+      return stageEventErasure(transaction, { blobs }, [entry as StoredEvent]);
+    }
     transaction.delete(key);
     if (key[0] === REPEATED_MAILS.name) {
       transaction.delete(REPEATED_MAILS.endKey(key, value as Mark));

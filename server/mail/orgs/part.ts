@@ -30,6 +30,7 @@ const TABLES = [
   "mail-object",
   "mail-retention",
   "mail-storage",
+  "mail-event-erased",
   "mail-written",
 ];
 

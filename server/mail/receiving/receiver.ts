@@ -21,6 +21,7 @@ import type { Party } from "./sender_checks/next_check.ts";
 import type { Auth } from "./sender_checks/part.ts";
 import { count } from "../records/figures_record.ts";
 import type { Mailbox, MailboxTransaction } from "../core/mailboxes.ts";
+import { stageEvent } from "../core/stage_event.ts";
 import { fitsQuota, storageKey, type StorageRecord } from "../core/storage_quota.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { findThread, readThread } from "../mailbox/messages/find_thread.ts";
@@ -370,6 +371,8 @@ export class Receiver {
             thread,
             isFirstOfRfcId,
           });
+          const told = { message: row, thread: added.thread };
+          stageEvent(given.transaction, given.org, "message.received", told, random);
           return { mailbox: added.mailbox, result: { staged: stage(given.transaction) } };
         },
       };

@@ -86,6 +86,13 @@ export interface MessageRow extends ParsedFacts {
   read: boolean;
   /** The key that wrote all of what was sent; absent where it is not one key's, or not known. */
   writtenByKey?: string;
+  /** The draft that it was, whose events go with it; absent where it was none. */
+  draftId?: string;
+  /**
+   * How far an outbound message has left: "begun" once the next hop took it for anybody, "over" once
+   * nobody waits for a first attempt besides, when `message.sent` is raised. Absent before.
+   */
+  departure?: "begun" | "over";
   createdAtMs: number;
   /** Sections: RAW, HEAD, REST, and SHOWN where HEAD has but a part of it. */
   blob: BlobRef;

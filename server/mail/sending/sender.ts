@@ -90,6 +90,7 @@ export class Sender {
    * Accepts a message.
    * @param keyed of its Idempotency-Key
    * @param writtenByKey the key that wrote all of it; the one that sends it, unless given
+   * @param draftId the draft that it was
    * @returns the answer: the message as accepted, JSON; its marks where the key may not see it
    * @throws RelayError `recipient_not_allowed`, `recipient_suppressed`, `rate_limited`, `unavailable`, and
    * as requireCaller()
@@ -98,10 +99,11 @@ export class Sender {
     by: SendingParty,
     inbox: Inbox,
     message: MessageToSend,
-    { keyed, extras, writtenByKey = by.key?.id ?? null }: {
+    { keyed, extras, writtenByKey = by.key?.id ?? null, draftId }: {
       keyed?: KeyedWork;
       extras?: MessageExtras;
       writtenByKey?: string | null;
+      draftId?: string;
     } = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { org } = by;
@@ -109,6 +111,7 @@ export class Sender {
     const addresses = recipientsOf(message);
     const made = await this.#make(org, inbox, message, addresses);
     if (writtenByKey !== null) made.message = { ...made.message, writtenByKey };
+    if (draftId !== undefined) made.message = { ...made.message, draftId };
     try {
       return await this.#commit(by, made, message.about, { keyed, extras });
     } catch (error) {

@@ -26,6 +26,7 @@ import {
   type Recipient,
 } from "../../../server/mail/records/message_record.ts";
 import { newOrg, orgKey, type OrgRecord } from "../../../server/mail/records/org_record.ts";
+import { threadKey, type ThreadRow } from "../../../server/mail/records/thread_record.ts";
 import { Suppressions } from "../../../server/mail/mailbox/suppressions/suppressions.ts";
 import type { Mailer } from "../../../server/base/mailer/mailer.ts";
 import { OutgoingQueue } from "../../../server/base/outgoing/outgoing_queue.ts";
@@ -38,6 +39,7 @@ import { type ScriptedSmtp, startScriptedSmtp } from "../../support/scripted_smt
 import { openTestStorage, type TestStorage } from "../../support/storage.ts";
 
 export const DOMAIN = "agents.test";
+const THREAD_ID = "thr_01ARYZ6S410000000000000000";
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
@@ -117,7 +119,9 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
       const mailboxes = new Mailboxes({ records, commits, limits, waits });
       const changes = new RecipientChanges({
         store,
+        records,
         mailboxes,
+        random,
         onChange: (_transaction, changed) => void bench.changed.push(changed),
       });
       const outgoing = new OutgoingQueue({ store, records, commits, log: () => {} });
@@ -214,6 +218,30 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
   }
 }
 
+/** The thread of all messages, which events show besides. */
+export async function putThread(
+  { kv, org, inboxId, clock }: Bench,
+  fields: Partial<ThreadRow> = {},
+): Promise<ThreadRow> {
+  const thread: ThreadRow = {
+    v: 1,
+    id: THREAD_ID,
+    orgId: org.id,
+    inboxId,
+    subject: "hello",
+    participants: [],
+    messageCount: 1,
+    unreadCount: 0,
+    lastMessageId: "msg_01ARYZ6S410000000000000000",
+    preview: "hello",
+    lastMessageAtMs: clock.now(),
+    createdAtMs: clock.now(),
+    ...fields,
+  };
+  await kv.set(threadKey(org.id, inboxId, THREAD_ID), thread);
+  return thread;
+}
+
 /** The message as it was accepted, which is what the next hop is to be given. */
 export const rawOf = (id: string): Uint8Array =>
   new TextEncoder().encode(`Subject: ${id}\r\n\r\nhello\r\n.a dot\r\n`);
@@ -252,7 +280,7 @@ function makeMessage(
     id,
     orgId,
     inboxId,
-    threadId: "thr_01ARYZ6S410000000000000000",
+    threadId: THREAD_ID,
     direction: "outbound",
     envelope: null,
     auth: null,

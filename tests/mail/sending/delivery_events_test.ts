@@ -1,42 +1,12 @@
 /** Delivery events that the operator's gateway hands in. */
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
-import { TEST_INBOUND_SECRET } from "../../support/inbound_secret.ts";
+import { type HandedInEvents, handInEvents } from "../../support/inbound_mail.ts";
 import { accepted, assertMailRefused } from "../../support/mail_caller.ts";
-import { type MailAnswer, startMailRelay } from "../../support/mail_relay.ts";
+import { startMailRelay } from "../../support/mail_relay.ts";
 import { startTestRelay, type TestRelay } from "../../support/relay.ts";
 import { parseConfig } from "../../../server/base/config/config.ts";
 import type { Mailer } from "../../../server/base/mailer/mailer.ts";
 import { deliver, newSendingOrg, readMessage, send } from "../../support/sending_org.ts";
-
-interface HandedIn {
-  /** Whole seconds. */
-  timestamp?: number;
-  id?: string;
-  secret?: Uint8Array;
-  /** What is signed in place of the body. */
-  signed?: string;
-}
-
-async function handInEvents(
-  relay: TestRelay,
-  body: string,
-  { timestamp, id = "evt_1", secret = TEST_INBOUND_SECRET, signed = body }: HandedIn = {},
-): Promise<MailAnswer> {
-  const at = timestamp ?? Math.floor(relay.clock.now() / 1000);
-  const mac = createHmac("sha256", secret).update(`${id}.${at}.${signed}`).digest("base64");
-  const answer = await fetch(`${relay.url}/v1/mail/events`, {
-    method: "POST",
-    headers: {
-      "Content-Type": "application/json",
-      "webhook-id": id,
-      "webhook-timestamp": String(at),
-      "webhook-signature": `v1,${mac}`,
-    },
-    body,
-  });
-  return { status: answer.status, headers: answer.headers, body: await answer.json() };
-}
 
 const tell = async (relay: TestRelay, events: unknown[]) =>
   accepted(await handInEvents(relay, JSON.stringify({ events })), 200);
@@ -167,7 +137,7 @@ Deno.test("events are signed over id, timestamp and body, are JSON, and are at m
   await using relay = await startMailRelay();
   const body = JSON.stringify({ events: [] });
   assert.deepEqual(accepted(await handInEvents(relay, body), 200), { applied: 0, ignored: [] });
-  const wrong: HandedIn[] = [
+  const wrong: HandedInEvents[] = [
     { secret: new Uint8Array(32) },
     { signed: body + " " },
     { signed: `{"from":"","to":["a@b"]}.${body}` },

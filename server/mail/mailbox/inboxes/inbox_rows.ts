@@ -1,8 +1,9 @@
 /** What an inbox holds besides its own records, for those who erase it. */
 import { defineRow } from "../../../base/storage/rows/row_key.ts";
 
-/** Rows that are kept by org and inbox: all keys of a table that begin with both. */
+/** Rows that are kept by org and inbox: all keys of a table that begin with both; what leaves by itself first. */
 export const INBOX_TABLES = [
+  "mail-event",
   "mail-message",
   "mail-index",
   "mail-thread",

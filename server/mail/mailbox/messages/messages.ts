@@ -7,6 +7,7 @@ import type { MailCaller } from "../../access/authenticate_key.ts";
 import type { CallingKey } from "../../access/require_org.ts";
 import { count } from "../../records/figures_record.ts";
 import { countsOfRemoved } from "../../records/removed_recipients.ts";
+import { EVENTS_A_COMMIT, readEvents, stageEventErasure } from "../../core/erase_events.ts";
 import type { Mailboxes, MailboxTransaction } from "../../core/mailboxes.ts";
 import {
   indexKey,
@@ -112,23 +113,41 @@ export class Messages {
   }
 
   /**
-   * Removes a message with its bytes, for good; one that has gone already is no error.
+   * Removes a message with its bytes and events, for good; one that has gone already is no error.
    * @param caller null where no key asks for it
    * @throws RelayError as requireCaller()
    */
   async remove(
     caller: CallingKey | null,
-    { orgId, inboxId, id }: Pick<MessageRow, "orgId" | "inboxId" | "id">,
+    ref: Pick<MessageRow, "orgId" | "inboxId" | "id">,
   ): Promise<void> {
+    while (await this.#removeSome(caller, ref));
+  }
+
+  /** One commit. @returns whether there is more to do: the message goes with the last of its events */
+  async #removeSome(
+    caller: CallingKey | null,
+    { orgId, inboxId, id }: Pick<MessageRow, "orgId" | "inboxId" | "id">,
+  ): Promise<boolean> {
     const { mailboxes, store, blobs } = this.services;
-    await mailboxes.change<boolean>(caller ?? orgId, inboxId, async () => {
+    return await mailboxes.change<boolean>(caller ?? orgId, inboxId, async () => {
       const row = await this.read(orgId, inboxId, id);
       const thread = row && await readThread(store, orgId, inboxId, row.threadId);
       if (row === null || thread === null) {
         return { plan: ({ mailbox }) => ({ mailbox, result: false }) };
       }
+      const { rfcMessageId, draftId } = row;
+      const objects = draftId === undefined ? [id] : [id, draftId];
+      const events = await readEvents(store, orgId, inboxId, objects);
+      if (events.length === EVENTS_A_COMMIT) {
+        return {
+          plan({ transaction, mailbox }) {
+            stageEventErasure(transaction, { blobs }, events);
+            return { mailbox, result: true };
+          },
+        };
+      }
       const previous = await this.#newestBesides(row);
-      const { rfcMessageId } = row;
       const rfcId = rfcMessageId === null
         ? null
         : (await store.get<RfcIdRow>(rfcIdKey(orgId, inboxId, rfcMessageId))).value;
@@ -139,8 +158,8 @@ export class Messages {
             count(given.transaction, orgId, row.createdAtMs, removed);
           }
           return {
-            ...stageRemoval(given, { blobs }, row, { thread, previous, rfcId }),
-            result: true,
+            ...stageRemoval(given, { blobs }, row, { thread, previous, rfcId, events }),
+            result: false,
           };
         },
       };

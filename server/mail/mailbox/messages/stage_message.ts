@@ -5,6 +5,7 @@
  */
 import type { Blobs } from "../../../base/blobs/blobs.ts";
 import type { MailAddress } from "../../reading/parsed/parsed_mail.ts";
+import { stageEventErasure, type StoredEvent } from "../../core/erase_events.ts";
 import type { Mailbox, MailboxTransaction } from "../../core/mailboxes.ts";
 import {
   indexesOf,
@@ -169,18 +170,21 @@ export function stageChange(
 }
 
 /**
- * Removes a message, and what told of it under Idempotency-Keys; an emptied thread goes with it.
+ * Removes a message, and what told of it, under Idempotency-Keys and in events; an emptied thread goes
+ * with it.
  * @param previous the newest message of the thread besides this one; null where it is the only one
  * @param rfcId what lies under its Message-ID
+ * @param events of it, and of the draft that it was
  */
 export function stageRemoval(
   { transaction, mailbox }: Pick<MailboxTransaction, "transaction" | "mailbox">,
   { blobs }: Pick<MessageServices, "blobs">,
   row: MessageRow,
-  { thread, previous, rfcId }: {
+  { thread, previous, rfcId, events }: {
     thread: ThreadRow;
     previous: MessageRow | null;
     rfcId: RfcIdRow | null;
+    events: readonly StoredEvent[];
   },
 ): { mailbox: Mailbox } {
   const { orgId, inboxId, id } = row;
@@ -192,6 +196,7 @@ export function stageRemoval(
   }
   blobs.drop(transaction, row.blob);
   withdrawAnswers(transaction, { blobs }, row);
+  stageEventErasure(transaction, { blobs }, events);
   const wasUnread = row.read ? 0 : 1;
   transaction.delete(threadOrderKey(orgId, inboxId, thread.lastMessageId));
   if (previous === null) {
