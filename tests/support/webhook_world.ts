@@ -7,6 +7,7 @@ import { accepted, MailKeyHolder } from "./mail_caller.ts";
 import { startMailRelay } from "./mail_relay.ts";
 import type { TestRelay, TestRelayOptions } from "./relay.ts";
 import { newSendingOrg } from "./sending_org.ts";
+import { webhookKey, type WebhookRecord } from "../../server/mail/records/webhook_record.ts";
 import { startTestServer } from "./test_server.ts";
 
 /** A request as the receiver got it. */
@@ -144,4 +145,21 @@ export async function receiveOne(
   await settle(world);
   const path = `/v1/mail/inboxes/${to.id}/messages?limit=1`;
   return accepted(await owner.ask("GET", path), 200).data[0].id;
+}
+
+/** A webhook as the store has it. */
+export async function recordOf({ relay, owner }: WebhookWorld, id: string): Promise<WebhookRecord> {
+  const { value } = await relay.deps.kv.get<WebhookRecord>(webhookKey(owner.orgId, id));
+  return value!;
+}
+
+/** Keys of a table. */
+export async function rowsOf({ relay }: WebhookWorld, table: string): Promise<Deno.KvKey[]> {
+  return (await Array.fromAsync(relay.deps.kv.list({ prefix: [table] }))).map(({ key }) => key);
+}
+
+/** Ids of what the queue has of webhooks and events. */
+export async function waiting(world: WebhookWorld): Promise<string[]> {
+  const ids = (await rowsOf(world, "outgoing")).map((key) => String(key[1]));
+  return ids.filter((id) => id.startsWith("webhook/") || id.startsWith("evt_"));
 }

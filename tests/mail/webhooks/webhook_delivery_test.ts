@@ -1,6 +1,6 @@
 /** Deliveries over sockets, through the whole schedule by a clock that the test moves. */
 import assert from "node:assert/strict";
-import { webhookKey, type WebhookRecord } from "../../../server/mail/records/webhook_record.ts";
+import { webhookKey } from "../../../server/mail/records/webhook_record.ts";
 import { KV_CONNECT_CAPACITY } from "../../../server/base/storage/rows/store.ts";
 import { createFakeKv } from "../../support/fake_kv.ts";
 import { accepted } from "../../support/mail_caller.ts";
@@ -11,10 +11,13 @@ import {
   queueOne,
   readWebhook,
   receiveOne,
+  recordOf,
+  rowsOf,
   settle,
   startWebhookWorld,
   type TakenDelivery,
   verify,
+  waiting,
   type WebhookWorld,
 } from "../../support/webhook_world.ts";
 
@@ -307,18 +310,3 @@ Deno.test("the log keeps the last hundred attempts", async () => {
   assert.deepEqual(await rowsOf(world, "mail-webhook"), []);
   assert.deepEqual(await rowsOf(world, "mail-webhook-attempt"), []);
 });
-
-async function recordOf({ relay, owner }: WebhookWorld, id: string): Promise<WebhookRecord> {
-  const { value } = await relay.deps.kv.get<WebhookRecord>(webhookKey(owner.orgId, id));
-  return value!;
-}
-
-async function rowsOf({ relay }: WebhookWorld, table: string): Promise<Deno.KvKey[]> {
-  return (await Array.fromAsync(relay.deps.kv.list({ prefix: [table] }))).map(({ key }) => key);
-}
-
-/** Ids of what the queue has of webhooks and events. */
-async function waiting(world: WebhookWorld): Promise<string[]> {
-  const ids = (await rowsOf(world, "outgoing")).map((key) => String(key[1]));
-  return ids.filter((id) => id.startsWith("webhook/") || id.startsWith("evt_"));
-}
