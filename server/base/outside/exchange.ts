@@ -1,5 +1,5 @@
 /** One HTTP/1.1 request over a connection of its own, and as much of the answer as anybody looks at. */
-import { Agent, type IncomingMessage, request as requestHttp } from "node:http";
+import { Agent, type AgentOptions, type IncomingMessage, request as requestHttp } from "node:http";
 import type { Socket } from "node:net";
 import { OutsideFailure } from "./outside_failure.ts";
 
@@ -8,6 +8,10 @@ const MAX_HEADER_BYTES = 16_384;
 /** Of all that the other side sends, interim answers included: they have no end of their own (RFC 9110, section 15.2). */
 const MAX_READ_BYTES = MAX_BODY_BYTES + 2 * MAX_HEADER_BYTES;
 const KEPT_BYTES = 1_024;
+
+const [MAJOR = 0, MINOR = 0] = Deno.version.deno.split(".").map(Number);
+/** Older runtimes take neither a connection nor a `lookup` for a request of node:http. */
+export const TAKES_CONNECTIONS = MAJOR > 2 || MAJOR === 2 && MINOR >= 9;
 
 export interface Exchanged {
   /** 100 to 999; 101 where the other side changed the protocol. */
@@ -21,7 +25,7 @@ export interface Exchanged {
 
 /**
  * Posts a body and reads the answer, to its end or 64 KiB of it; one that breaks off has been given.
- * The connection is destroyed in any case.
+ * The connection is of no use afterwards, and is the caller's to destroy.
  *
  * @throws OutsideFailure "connect" for what is no answer of HTTP; signal.reason where none began in time
  */
@@ -89,14 +93,14 @@ export function exchange(
   return promise.finally(() => {
     signal.removeEventListener("abort", late);
     request.destroy();
-    socket.destroy();
   });
 }
 
 /** Gives the request the connection that is open already; nothing is connected, kept or used again. */
 class OneSocket extends Agent {
   constructor(private readonly socket: Socket) {
-    super({ keepAlive: false });
+    // Without an environment of its own an agent writes requests for the proxy that NODE_USE_ENV_PROXY names.
+    super({ keepAlive: false, proxyEnv: {} } as AgentOptions);
   }
 
   override createConnection(): Socket {

@@ -3,6 +3,7 @@ import type { MailConfig } from "../config/mail_config.ts";
 import type { Deps } from "../parts/deps.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import { createDnsClient } from "./dns_client.ts";
+import { TAKES_CONNECTIONS } from "./exchange.ts";
 import { Outside } from "./outside.ts";
 import { resolveByDns, resolveBySystem } from "./resolve_host.ts";
 
@@ -30,6 +31,7 @@ export function whyNothingIsPosted(
   if (envProxy) {
     return "NODE_USE_ENV_PROXY is set, and only a connection of the relay's own shows which address it reaches: unset it";
   }
+  if (!TAKES_CONNECTIONS) return "the runtime is too old: webhooks need Deno 2.9 or later";
   // Where loopback is opened it may be all that is needed: a host without a right fails by itself.
   const host = local || allowLoopbackWebhooks ? { host: "127.0.0.1" } : {};
   if (query({ name: "net", ...host }).state === "granted") return null;
