@@ -9,10 +9,10 @@ import { eventEndKeyOf, eventKey, type EventRow } from "../records/event_record.
 export type StoredEvent = Pick<Deno.KvEntry<EventRow>, "key" | "value">;
 
 /**
- * Events that one commit erases, beside a message with all that it is found by: a commit has room for the
- * keys of some more.
+ * Events that one commit erases, beside a message with all that it is found by: keys of 75,000 bytes fit a
+ * commit, of which an event with its body takes up to 1,400 and such a message 25,000.
  */
-export const EVENTS_A_COMMIT = 40;
+export const EVENTS_A_COMMIT = 25;
 
 /** Written with the end of an event whose body was made: answers of receivers may repeat it. Holds the time. */
 export const erasedEventKey = defineRow<[orgId: string, eventId: string]>(

@@ -2,7 +2,7 @@
 import type { ParsedFacts, ParseWarning } from "./parsed_mail.ts";
 
 /**
- * Bytes of all lists together, as JSON in UTF-8. A record has 48 KiB (docs/mail.md); what
+ * Bytes of all lists together, as listBytes() measures them. A record has 48 KiB (docs/mail.md); what
  * else is found takes at most 8 KiB, and as much is left for what is not found in the message.
  */
 const LIST_BYTES = 32 * 1024;
@@ -43,18 +43,32 @@ export function fitLists(
   return fitted as unknown as BoundedLists;
 }
 
-/** How many entries of a list, from its beginning, take at most so many bytes as JSON. */
+/** How many entries of a list, from its beginning, take at most so many bytes. */
 export function countFitting(list: readonly unknown[], maxBytes: number) {
   let [count, sizeBytes] = [0, 0];
   for (const entry of list) {
-    const next = sizeBytes + jsonBytes(entry) + 1; // the comma
+    const next = sizeBytes + listBytes(entry) + 1; // the comma
     if (next > maxBytes) break;
     [count, sizeBytes] = [count + 1, next];
   }
   return { count, sizeBytes };
 }
 
-/** Bytes of a value as JSON in UTF-8. */
-export function jsonBytes(value: unknown): number {
-  return new TextEncoder().encode(JSON.stringify(value)).length;
+/**
+ * Bytes of a value as JSON in UTF-8, or as the store takes its strings where that is more: two for each
+ * unit of one that has any character beyond Latin-1.
+ */
+export function listBytes(value: unknown): number {
+  let more = 0;
+  const json = JSON.stringify(value, (_name, part) => {
+    if (typeof part === "string" && BEYOND_LATIN_1.test(part)) {
+      more += Math.max(0, 2 * part.length - utf8Bytes(part));
+    }
+    return part;
+  });
+  return utf8Bytes(json) + more;
 }
+
+// deno-lint-ignore no-control-regex
+const BEYOND_LATIN_1 = /[^\x00-\xff]/;
+const utf8Bytes = (text: string) => new TextEncoder().encode(text).length;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type BoundedLists, fitLists, jsonBytes } from "./fit_lists.ts";
+import { type BoundedLists, fitLists, listBytes } from "./fit_lists.ts";
 import type { FoundAttachment, MailAddress, ParseWarning } from "./parsed_mail.ts";
 
 const addresses = (count: number): MailAddress[] =>
@@ -35,7 +35,7 @@ Deno.test("fitLists() cuts each list to its bound, names it, and keeps the newes
   const warnings = new Set<ParseWarning>();
   const fitted = fitLists(lists(300), warnings);
   assert.deepEqual([...warnings], ["addresses_cut", "references_cut", "attachments_cut"]);
-  assert.ok(jsonBytes(fitted) <= 32 * 1024 + 200);
+  assert.ok(listBytes(fitted) <= 32 * 1024 + 200);
   const lengths = Object.values(fitted).map((list) => list.length);
   assert.equal(lengths.length, 5);
   for (const length of lengths) assert.ok(length > 10 && length < 300);
@@ -48,4 +48,11 @@ Deno.test("fitLists() gives the attachments the room that other lists leave", ()
   const few = fitLists({ ...lists(0), attachments: attachments(300) }, warnings);
   const beside = fitLists(lists(300), warnings);
   assert.ok(few.attachments.length > 2 * beside.attachments.length);
+});
+
+Deno.test("listBytes() counts what the store takes: two bytes a unit beside one wide character", () => {
+  assert.equal(listBytes("a".repeat(100)), 102);
+  assert.equal(listBytes("\u00e4".repeat(100)), 202);
+  assert.equal(listBytes("\u4e2d".repeat(100)), 302);
+  assert.equal(listBytes({ name: `\u4e2d${"a".repeat(99)}` }), 200 + '{"name":""}'.length);
 });
