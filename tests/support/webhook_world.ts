@@ -147,19 +147,25 @@ export async function receiveOne(
   return accepted(await owner.ask("GET", path), 200).data[0].id;
 }
 
+/** Where a store is looked into. */
+type InStore = Pick<WebhookWorld, "relay" | "owner">;
+
 /** A webhook as the store has it. */
-export async function recordOf({ relay, owner }: WebhookWorld, id: string): Promise<WebhookRecord> {
+export async function recordOf({ relay, owner }: InStore, id: string): Promise<WebhookRecord> {
   const { value } = await relay.deps.kv.get<WebhookRecord>(webhookKey(owner.orgId, id));
   return value!;
 }
 
 /** Keys of a table. */
-export async function rowsOf({ relay }: WebhookWorld, table: string): Promise<Deno.KvKey[]> {
+export async function rowsOf(
+  { relay }: Pick<InStore, "relay">,
+  table: string,
+): Promise<Deno.KvKey[]> {
   return (await Array.fromAsync(relay.deps.kv.list({ prefix: [table] }))).map(({ key }) => key);
 }
 
 /** Ids of what the queue has of webhooks and events. */
-export async function waiting(world: WebhookWorld): Promise<string[]> {
+export async function waiting(world: Pick<InStore, "relay">): Promise<string[]> {
   const ids = (await rowsOf(world, "outgoing")).map((key) => String(key[1]));
   return ids.filter((id) => id.startsWith("webhook/") || id.startsWith("evt_"));
 }

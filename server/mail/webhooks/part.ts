@@ -34,7 +34,7 @@ export function openWebhooks(
   const requireUrl = (url: string) => outside.requireUrl(url);
   return {
     routes: mount(WEBHOOK_ROUTES, { ...core, webhooks, requireUrl, off }),
-    notes: off === null ? [] : [startupNote("webhooks", `off: ${off}, nothing is delivered`)],
+    notes: off === null ? [] : [startupNote("webhooks", `off, nothing is delivered: ${off}`)],
     start: () => sweep.begin(),
     everyMinute: () => sweep.run(),
     close: () => sweep.close(),

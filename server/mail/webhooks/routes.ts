@@ -4,6 +4,7 @@ import { z } from "@hono/zod-openapi";
 import { time } from "../../base/description/schemas/values.ts";
 import { RelayError } from "../../base/errors.ts";
 import { answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
+import { LARGE_ANSWER_BYTES } from "../../base/http/answers/large_answer.ts";
 import { noContent } from "../../base/http/answers/no_content.ts";
 import { mayRead } from "../access/access.ts";
 import { type KeyedRequest, keyRoute } from "../access/mail_route.ts";
@@ -311,13 +312,16 @@ const listWebhookDeliveries = keyRoute({
     answers: { 200: unkept("A page of attempts.", pageOf(Delivery)) },
     errors: { not_found: NO_WEBHOOK },
   },
-  handle: ({ webhooks, pages }: WebhookRouteServices) => async (request) => {
+  handle: ({ webhooks, pages, answers }: WebhookRouteServices) => async (request) => {
     const { c, org, params } = request;
     const webhook = await webhooks.find(request, params["id"]!);
     const page = await pages.read(c, { org: org.id, webhook: webhook.id });
     const before = page.after === null ? null : page.after[0] as number;
     const { rows, last } = await webhooks.deliveries(webhook, before, page.limit);
-    return page.answer(rows.map(shownDelivery), last === null ? null : [last]);
+    const json = rows.map((row) => JSON.stringify(shownDelivery(row)));
+    const sizeBytes = json.reduce((sum, one) => sum + one.length, 0);
+    if (sizeBytes > LARGE_ANSWER_BYTES) c.set("reservation", answers.reserve(sizeBytes, "agent"));
+    return page.answerJson(json, last === null ? null : [last]);
   },
 });
 

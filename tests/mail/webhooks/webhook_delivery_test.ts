@@ -1,3 +1,4 @@
+// Over 300 lines: one schedule, and each way in which it ends.
 /** Deliveries over sockets, through the whole schedule by a clock that the test moves. */
 import assert from "node:assert/strict";
 import { webhookKey } from "../../../server/mail/records/webhook_record.ts";
