@@ -52,6 +52,7 @@ export const ERROR_STATUS = {
   already_sent: 409,
   draft_changed: 409,
   draft_limit_reached: 409,
+  webhook_limit_reached: 409,
   idempotency_in_progress: 409,
 } as const;
 

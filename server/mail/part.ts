@@ -6,6 +6,7 @@ import type { RepetitionKind } from "../base/idempotency/repetition_sweep.ts";
 import { logSparsely } from "../base/log_sparsely.ts";
 import { type OpenParts, openTogether, type Part } from "../base/parts/part.ts";
 import type { KeyRing } from "../base/sealing/key_ring.ts";
+import { openOutside } from "../base/outside/open_outside.ts";
 import { startupNote } from "../base/config/startup_notes.ts";
 import { openAuth } from "./receiving/sender_checks/part.ts";
 import { proveDkim } from "./composing/prove_dkim.ts";
@@ -35,7 +36,7 @@ import { openSignIn } from "./sign_in/part.ts";
 import { claimStore, refuseLocalStore } from "./store_mark.ts";
 import { openSuppressions } from "./mailbox/suppressions/part.ts";
 import { TOOL_ROUTES } from "./tools/routes.ts";
-import { WEBHOOK_ROUTES } from "./webhooks/webhook_routes.ts";
+import { openWebhooks } from "./webhooks/part.ts";
 
 /** From here on two workers read mail, so that a slow job does not hold up all others. */
 const CORES_FOR_TWO_READERS = 4;
@@ -128,6 +129,6 @@ async function openMailParts(
   parts.add("tools", {
     routes: mount(TOOL_ROUTES, { ...mail, ...senderPart, ...sending, search }),
   });
-  parts.add("webhooks", { routes: mount(WEBHOOK_ROUTES, mail) });
+  parts.add("webhooks", openWebhooks(mail, openOutside(deps)));
   return { handIn, repetitions: [senderPart.keyedAnswers, ...receiving.repetitions] };
 }

@@ -17,7 +17,7 @@ import { CLAIM_ROUTES } from "./sign_in/claim_routes.ts";
 import { GOOGLE_ROUTES } from "./sign_in/google/routes.ts";
 import { MAGIC_ROUTES } from "./sign_in/magic_routes.ts";
 import { ORG_ROUTES, SUSPENSION_ROUTES } from "./orgs/routes.ts";
-import { WEBHOOK_ROUTES } from "./webhooks/webhook_routes.ts";
+import { WEBHOOK_ROUTES } from "./webhooks/routes.ts";
 
 /** The description of the API has them so, and the area answers 503 at them where it is off. */
 export const MAIL_ROUTES: readonly MailDeclaration[] = [

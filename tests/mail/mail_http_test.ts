@@ -66,11 +66,11 @@ Deno.test("mail routes allow any origin without credentials, refusals included; 
   const answers = [
     await owner.ask("GET", "/v1/mail/org", { headers }),
     await askMail(relay.url, "GET", "/v1/mail/org", { headers }),
-    await owner.ask("GET", "/v1/mail/webhooks", { headers }),
+    await owner.ask("GET", "/v1/mail/activity", { headers }),
     await owner.ask("PUT", "/v1/mail/org", { headers }),
     await owner.ask("GET", "/v1/mail/nothing", { headers }),
   ];
-  assert.deepEqual(answers.map(({ status }) => status), [200, 401, 503, 405, 404]);
+  assert.deepEqual(answers.map(({ status }) => status), [200, 401, 400, 405, 404]);
   for (const answer of answers) {
     assert.equal(answer.headers.get("access-control-allow-origin"), "*");
     assert.equal(answer.headers.get("access-control-allow-credentials"), null);

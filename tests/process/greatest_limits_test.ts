@@ -6,7 +6,9 @@ import { newKey } from "../support/custody_key.ts";
 import { handIn, mailText } from "../support/inbound_mail.ts";
 import { accepted, assertMailRefused, newOrg } from "../support/mail_caller.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
-import { newSendingOrg, readMessage, send } from "../support/sending_org.ts";
+import { EVENT_TYPES } from "../../server/mail/records/event_record.ts";
+import { NOBODY } from "../support/key_changes.ts";
+import { deliver, newSendingOrg, readMessage, send } from "../support/sending_org.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgents } from "../support/test_agent.ts";
 
@@ -15,7 +17,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 Deno.test("RELAY_LIMITS takes each of the greatest values, and no greater one", () => {
   const named = Object.entries(GREATEST_LIMITS);
-  assert.equal(named.length, 7, "a new one needs its part below");
+  assert.equal(named.length, 8, "a new one needs its part below");
   assert.deepEqual(parseLimits(JSON.stringify(GREATEST_LIMITS)), {
     ...parseLimits(undefined),
     ...GREATEST_LIMITS,
@@ -90,6 +92,33 @@ for (const sharedStore of [false, true]) {
   });
 }
 
+for (const sharedStore of [false, true]) {
+  const kind = sharedStore ? "shared" : "exclusive";
+
+  Deno.test(`an org with the most webhooks that name the most inboxes goes on (${kind} store)`, async () => {
+    await using relay = await startMailRelay({
+      limits: { ...GREATEST_LIMITS, mailInboxesPerOrg: 50 },
+      config: { sharedStore },
+    });
+    const owner = await newSendingOrg(relay);
+    const inboxes: { id: string }[] = [];
+    for (let made = 0; made < 50; made++) inboxes.push(await owner.inbox());
+    const body = {
+      url: `${NOBODY}?${"x".repeat(2_000)}`,
+      events: EVENT_TYPES,
+      inbox_ids: inboxes.map(({ id }) => id),
+    };
+    const most = GREATEST_LIMITS.mailWebhooksPerOrg!;
+    const create = () => owner.ask("POST", "/v1/mail/webhooks", { body });
+    for (let made = 0; made < most; made++) accepted(await create(), 201);
+    assertMailRefused(await create(), "webhook_limit_reached");
+    accepted(await send(owner, inboxes[0]!, {}), 202);
+    await deliver(relay);
+    const list = accepted(await owner.ask("GET", "/v1/mail/webhooks?limit=100"), 200);
+    assert.equal(list.data.length, most);
+  });
+}
+
 Deno.test("a trial of the greatest length receives to its last second", async () => {
   await using relay = await startMailRelay({ limits: GREATEST_LIMITS });
   const owner = await newOrg(relay);
@@ -97,9 +126,9 @@ Deno.test("a trial of the greatest length receives to its last second", async ()
   const { expires_at } = accepted(await owner.readOrg(), 200);
   const endMs = Date.parse(expires_at);
   assert.equal(endMs - relay.clock.now(), GREATEST_LIMITS.mailTrialHours! * HOUR_MS);
-  const deliver = () =>
+  const receive = () =>
     handIn(relay.url, { to: [address], raw: mailText(), timestamp: relay.clock.seconds() });
   relay.clock.set(endMs - 1000);
-  accepted(await deliver(), 200);
+  accepted(await receive(), 200);
   assert.equal(accepted(await owner.ask("GET", `/v1/mail/inboxes`), 200).data.length, 1);
 });

@@ -2,17 +2,13 @@
 import { isKeyAccess } from "../../server/mail/access/access.ts";
 import { MAIL_ROUTES } from "../../server/mail/routes.ts";
 
-/** They answer 503 so far. */
-const WEBHOOKS = "/v1/mail/webhooks";
 /** An address that the org is to have suppressed. */
 export const SUPPRESSED = "gone@example.org";
 
 /** The routes as they are declared. */
 export function changingRoutes(): string[] {
   return MAIL_ROUTES
-    .filter(({ may, method, path }) =>
-      isKeyAccess(may) && method !== "GET" && !path.startsWith(WEBHOOKS)
-    )
+    .filter(({ may, method }) => isKeyAccess(may) && method !== "GET")
     .map(({ method, path }) => `${method} ${path}`);
 }
 
@@ -25,6 +21,9 @@ export interface Things {
   scheduled: string;
   draft: string;
   spareKey: string;
+  webhook: string;
+  /** Of the webhook. */
+  delivery: string;
   orgId: string;
   idToken: string;
 }
@@ -39,6 +38,9 @@ export interface KeyChange {
   /** Status of the request with a good key. */
   status: number;
 }
+
+/** Where nobody listens. */
+export const NOBODY = "https://127.0.0.1:9/hook";
 
 export const LETTER = { to: "ann@example.org", text: "Hello." };
 
@@ -141,6 +143,34 @@ export const KEY_CHANGES: readonly KeyChange[] = [
     status: 201,
   },
   {
+    route: "POST /v1/mail/webhooks",
+    path: () => "/v1/mail/webhooks",
+    body: () => ({ url: NOBODY, client_id: "c" }),
+    status: 201,
+  },
+  {
+    route: "PATCH /v1/mail/webhooks/{id}",
+    path: ({ webhook }) => `/v1/mail/webhooks/${webhook}`,
+    body: () => ({ events: ["draft.sent"], status: "active" }),
+    status: 200,
+  },
+  {
+    route: "POST /v1/mail/webhooks/{id}/rotate",
+    path: ({ webhook }) => `/v1/mail/webhooks/${webhook}/rotate`,
+    status: 200,
+  },
+  {
+    route: "POST /v1/mail/webhooks/{id}/test",
+    path: ({ webhook }) => `/v1/mail/webhooks/${webhook}/test`,
+    status: 202,
+  },
+  {
+    route: "POST /v1/mail/webhooks/{id}/deliveries/{delivery_id}/redeliver",
+    path: ({ webhook, delivery }) =>
+      `/v1/mail/webhooks/${webhook}/deliveries/${delivery}/redeliver`,
+    status: 202,
+  },
+  {
     route: "DELETE /v1/mail/suppressions/{address}",
     path: () => `/v1/mail/suppressions/${encodeURIComponent(SUPPRESSED)}`,
     status: 204,
@@ -148,6 +178,11 @@ export const KEY_CHANGES: readonly KeyChange[] = [
   {
     route: "DELETE /v1/mail/api-keys/{id}",
     path: ({ spareKey }) => `/v1/mail/api-keys/${spareKey}`,
+    status: 204,
+  },
+  {
+    route: "DELETE /v1/mail/webhooks/{id}",
+    path: ({ webhook }) => `/v1/mail/webhooks/${webhook}`,
     status: 204,
   },
   {

@@ -59,6 +59,8 @@ export interface Limits {
   mailInboxesPerTrial: number;
   /** API keys of an org, not counting sign-in keys. */
   mailKeysPerOrg: number;
+  /** Webhooks of an org, disabled ones included. */
+  mailWebhooksPerOrg: number;
   /** Sign-in links to one e-mail address per hour (section 8), and asked for by one client address. */
   mailMagicPerEmailPerHour: number;
   mailMagicPerIpPerHour: number;
@@ -117,6 +119,7 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   mailInboxesPerOrg: 10,
   mailInboxesPerTrial: 1,
   mailKeysPerOrg: 50,
+  mailWebhooksPerOrg: 20,
   mailMagicPerEmailPerHour: 3,
   mailMagicPerIpPerHour: 20,
   mailClaimsPerOrgPerHour: 3,
@@ -153,6 +156,8 @@ export const GREATEST_LIMITS: Readonly<Partial<Limits>> = {
   mailTrialPurgeDays: 36_500,
   // All keys of an org are one value of the store.
   mailKeysPerOrg: 60,
+  // What they hear stands in the value of their org.
+  mailWebhooksPerOrg: 25,
   // Two digits of a bounce address name the recipient.
   mailRecipientsPerMessage: 100,
 };

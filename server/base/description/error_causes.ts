@@ -213,6 +213,11 @@ export const ERROR_CAUSES: Readonly<Record<ErrorCode, ErrorCause>> = {
     next: "send or discard one",
     addition: true,
   },
+  webhook_limit_reached: {
+    cause: "the org has as many webhooks as it may",
+    next: "delete one that is not used any more",
+    addition: true,
+  },
   idempotency_in_progress: {
     cause: "a request under this Idempotency-Key is under way",
     next: "repeat it after Retry-After",

@@ -37,7 +37,7 @@ export function errorsOf(operation: Operation): Refusals[] {
 function codesOf(operation: Operation): Set<ErrorCode> {
   const { access, accessOptional, body, method, query, errors = {} } = operation;
   const codes = new Set<ErrorCode>(Object.keys(errors) as ErrorCode[]);
-  if (errors.mail_disabled !== undefined) {
+  if (errors.mail_disabled !== undefined && Object.keys(operation.answers).length === 0) {
     // Refused before anything of the request is looked at.
     return new Set([...codes, ...ALWAYS]);
   }

@@ -174,18 +174,6 @@ export function toolServerRoute<Services>(
   return { ...declareMail<Services>({ ...facts, may: "tools" }, () => refuseOff), mount: serve };
 }
 
-/** A route that this version does not have yet. */
-export function missingRoute(
-  facts: MailFacts & { may: MailAccess },
-): MailDeclaration<MountServices> {
-  return declareMail<MountServices>(facts, () => () => {
-    throw new RelayError(
-      "mail_disabled",
-      "this part of the mail area is not in this version of the relay; GET /openapi.json says what is",
-    );
-  });
-}
-
 /** The routes of a mail area that is off: step 2. */
 export function offRoutes(declarations: readonly MailDeclaration[], limits: Limits): Route[] {
   return declarations.map((one) => routeOf(one, limits, refuseOff));

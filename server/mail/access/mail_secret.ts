@@ -16,8 +16,8 @@ const KEY_BYTES = 32;
 const BOUND_TO = new TextEncoder().encode("relay mail secret");
 
 const secretsKey = defineRecord<SealedRow, [n: 0]>(["mail-secret"], 1, {
-  holds: "32 bytes sealed under a custody key; of them come the keys of cursors, links and " +
-    "bounce addresses",
+  holds: "32 bytes sealed under a custody key; of them come the keys of cursors, links, " +
+    "bounce addresses and secrets of webhooks",
 });
 const secretKey = secretsKey(0);
 
@@ -28,7 +28,7 @@ export const SEALED_MAIL_SECRET: SealedRows = {
 };
 
 /** What a key is for: HKDF's info, so that no use can forge another's. */
-export type SecretUse = "mail-bounce" | "mail-link" | "mail-cursor";
+export type SecretUse = "mail-bounce" | "mail-link" | "mail-cursor" | "mail-webhook";
 
 export interface MailSecretOptions {
   records: RecordCache;

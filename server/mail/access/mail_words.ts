@@ -7,8 +7,6 @@ import { isKeyAccess, keyWords, type MailAccess } from "./access.ts";
 
 const OFF = "**Mail is off on this relay: the answer is 503 `mail_disabled`,** before anything " +
   "of the request is looked at.";
-const MISSING = "**This version of the relay does not have it yet: the answer is 503 " +
-  "`mail_disabled`.**";
 
 /** What a mail key may end in, whatever the route. */
 const BY_KEY: readonly ErrorCode[] = [
@@ -24,22 +22,20 @@ export interface SaidOfMail {
   may: MailAccess;
   expiredTrial?: true;
   note?: string;
-  /** Absent where the route is not there yet. */
-  words?: SayWords;
+  words: SayWords;
 }
 
-/** The words of a route with what follows from its key; of one that is off or missing, only that. */
+/** The words of a route with what follows from its key; of one that is off, only that. */
 export function mailWords(
   { path, may, expiredTrial, note, words }: SaidOfMail,
   setting: Setting,
 ): RouteWords {
   const params = paramsSchema(path);
-  if (words === undefined || !setting.mailOn) {
-    const told = [note, setting.mailOn ? MISSING : OFF].filter((text) => text !== undefined);
+  if (!setting.mailOn) {
     // Nothing else is answered.
     return {
       params,
-      description: told.join("\n\n"),
+      description: note === undefined ? OFF : `${note}\n\n${OFF}`,
       answers: {},
       errors: { mail_disabled: null },
     };

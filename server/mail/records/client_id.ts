@@ -1,4 +1,4 @@
-/** What a client names an inbox or a draft, so that making it again makes no second one. Pure. */
+/** What a client names an inbox, a draft or a webhook, so that making it again makes no second one. Pure. */
 import type { JsonValue } from "../../../toolkit/json_value.ts";
 import { invalidJson } from "../../base/errors.ts";
 

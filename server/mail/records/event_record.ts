@@ -1,6 +1,7 @@
 /** Events that webhooks tell of (docs/mail.md, "Webhooks"), and what the store holds of them. */
 import type { BlobRef } from "../../base/blobs/blobs.ts";
 import { defineRow } from "../../base/storage/rows/row_key.ts";
+import { DAY_MS } from "../../base/time/time_units.ts";
 import type { DraftRow } from "./draft_record.ts";
 import type { MessageRow } from "./message_record.ts";
 import type { ThreadRow } from "./thread_record.ts";
@@ -74,6 +75,22 @@ export const eventKey = defineRow<
 /** The key of an event's row. */
 export const eventKeyOf = ({ orgId, inboxId, objectId, eventId }: EventName): Deno.KvKey =>
   eventKey(orgId, inboxId, objectId, eventId);
+
+/** How long an event is kept, and may be delivered again. */
+export const EVENT_KEPT_MS = 7 * DAY_MS;
+
+export const eventEndKey = defineRow<
+  [endsAtMs: number, orgId: string, inboxId: string, objectId: string, eventId: string]
+>(["mail-event-end"], 5, {
+  holds: "index of events that have a body, by the end of their time",
+  expires: "7 d",
+});
+
+/** The key of an event's row in that index. */
+export const eventEndKeyOf = (
+  { orgId, inboxId, objectId, eventId }: EventName,
+  { createdAtMs }: Pick<EventRow, "createdAtMs">,
+): Deno.KvKey => eventEndKey(createdAtMs + EVENT_KEPT_MS, orgId, inboxId, objectId, eventId);
 
 /** Kind of the outgoing queue's rows that make the body of an event and queue its deliveries. */
 export const EVENT_KIND = "mail-event";

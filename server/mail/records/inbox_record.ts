@@ -56,10 +56,12 @@ export const addressKey = defineRecord<AddressRecord, [localPart: string]>(["mai
   expires: "for ever",
 });
 
+type NamedKind = "inbox" | "webhook";
+
 /** ["mail-client-id", orgId, kind, client_id]: what was made under a client_id, to make it once. */
 export const clientIdKey = defineRecord<
   { v: 1; id: string },
-  [orgId: string, kind: "inbox", clientId: string]
+  [orgId: string, kind: NamedKind, clientId: string]
 >(["mail-client-id"], 3, { holds: "what was made under a client_id" });
 
 /** An inbox with its lists. */

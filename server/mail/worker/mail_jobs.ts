@@ -1,6 +1,7 @@
 /** What the mail worker does: a table of kinds of jobs, each a generator over the bytes of a message. */
 import type { JobSteps } from "../../base/workers/job_workers.ts";
 import { composeInSlices, type MailToCompose } from "../composing/compose_mail.ts";
+import { eventBody, type EventParts } from "../composing/event_body.ts";
 import type { DsnRecipient } from "../reading/reports/dsn.ts";
 import { readReport } from "../reading/reports/read_report.ts";
 import { type DraftPreview, previewDraft } from "../composing/reducing/preview_draft.ts";
@@ -57,6 +58,8 @@ export interface MailJobs {
   };
   /** A message to send; it has no bytes yet. */
   compose: { input: MailToCompose; step: never; result: Uint8Array<ArrayBuffer> };
+  /** The body of an event for webhooks; the bytes are the texts of its message. */
+  event: { input: EventParts; step: never; result: Uint8Array<ArrayBuffer> };
 }
 
 export type MailJobKind = keyof MailJobs;
@@ -129,6 +132,13 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
   compose: {
     run: (_, mail) => composeInSlices(mail),
     buffersOf: (message) => [message.buffer],
+  },
+  event: {
+    // deno-lint-ignore require-yield -- one step: its parts are bounded
+    *run(rest, parts) {
+      return eventBody(rest, parts);
+    },
+    buffersOf: (body) => [body.buffer],
   },
 };
 

@@ -9,6 +9,7 @@ import {
   type QueuedEnd,
 } from "../../base/workers/job_workers.ts";
 import { workerOf } from "../../base/workers/start_worker.ts";
+import type { EventParts } from "../composing/event_body.ts";
 import type { DsnRecipient } from "../reading/reports/dsn.ts";
 import type { DraftPreview } from "../composing/reducing/preview_draft.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
@@ -163,6 +164,19 @@ export class MailWorker {
     const sizeBytes = html.length;
     const given = { html, pictures };
     return await this.#resultOf("the html", "reduce", NO_BYTES, given, owner, { sizeBytes });
+  }
+
+  /**
+   * The body of an event for webhooks.
+   * @param rest as eventBody() has it
+   * @throws as compose()
+   */
+  async eventBody(
+    rest: Uint8Array,
+    parts: EventParts,
+    owner: string,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    return await this.#resultOf("the event", "event", rest, parts, owner);
   }
 
   /** Ends the workers. Jobs that wait, and those still to come, are refused. */

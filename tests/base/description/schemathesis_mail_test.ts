@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { handIn, mailText } from "../../support/inbound_mail.ts";
 import { isLong } from "../../support/long_test.ts";
 import { accepted } from "../../support/mail_caller.ts";
+import { NOBODY } from "../../support/key_changes.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";
 import { pythonOrSkip } from "../../support/python_program.ts";
 import { listMessages, newSendingOrg } from "../../support/sending_org.ts";
@@ -38,11 +39,13 @@ await pythonOrSkip(
     const [message] = await listMessages(owner, inbox);
     const drafts = `/v1/mail/inboxes/${inbox.id}/drafts`;
     const draft = accepted(await owner.ask("POST", drafts, { body: {} }), 201);
+    const hook = await owner.ask("POST", "/v1/mail/webhooks", { body: { url: NOBODY } });
     const ids = {
       inboxes: inbox.id,
       messages: message.id,
       threads: message.thread_id,
       drafts: draft.id,
+      webhooks: accepted(hook, 201).id,
     };
     const folder = await Deno.makeTempDir();
     try {

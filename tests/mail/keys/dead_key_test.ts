@@ -19,6 +19,7 @@ import {
   KEY_CHANGES,
   type KeyChange,
   LETTER,
+  NOBODY,
   SUPPRESSED,
   type Things,
   TOOL_CHANGES,
@@ -28,6 +29,7 @@ import { askMail, type MailAnswer, startMailRelay } from "../../support/mail_rel
 import { callMail, receive } from "../../support/mail_tools.ts";
 import type { TestRelay } from "../../support/relay.ts";
 import { newSendingOrg } from "../../support/sending_org.ts";
+import { deliveredWebhook } from "../../support/webhook_world.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -131,6 +133,7 @@ async function makeThings(
     scheduled: accepted(scheduled, 202).id,
     draft: accepted(draft, 201).id,
     spareKey: (await owner.newKey({ name: "spare" })).id,
+    ...await deliveredWebhook(relay, owner, NOBODY),
     orgId,
     idToken: await issuer.token(relay.clock.now()),
   };

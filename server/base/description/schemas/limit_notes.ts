@@ -108,6 +108,7 @@ export const LIMIT_NOTES: Readonly<Record<keyof Limits, LimitNote>> = {
     what: "API keys of an org; the ten of its sign-ins come on top.",
     source: "own",
   },
+  mailWebhooksPerOrg: { what: "Webhooks of an org, disabled ones included.", source: "own" },
   mailMagicPerEmailPerHour: {
     what: "Sign-in links to one e-mail address in an hour, whatever follows a `+` in it.",
     source: "specification",
