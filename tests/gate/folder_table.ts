@@ -158,7 +158,14 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           sealing: { imports: [".", "parts", "storage"], shows: "*" },
           waiting: {
             imports: ["bounds", "parts", "storage", "time"],
-            shows: ["mailbox_kind.ts", "mailbox_waits.ts", "part.ts", "waiter.ts", "waits.ts"],
+            shows: [
+              "mailbox_kind.ts",
+              "mailbox_waits.ts",
+              "part.ts",
+              "pause.ts",
+              "waiter.ts",
+              "waits.ts",
+            ],
           },
           pages: { imports: [".", "bounds", "description", "http"], shows: "*" },
           notices: { imports: ["mailer", "outgoing", "pages", "storage", "time"], shows: "*" },
