@@ -58,6 +58,8 @@ const STARTS = {
     RELAY_GOOGLE_CLIENT_ID: "id.apps.example",
     RELAY_GOOGLE_JWKS_URL: "http://127.0.0.1:9/keys",
     RELAY_ALLOW_LOOPBACK_WEBHOOKS: "true",
+    RELAY_WEBHOOKS: "true",
+    NODE_USE_ENV_PROXY: "0",
   }),
 } satisfies Record<string, () => Settings>;
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { permissionFlags } from "../../server/base/config/permissions.ts";
 import { runCommand } from "../gate/run_command.ts";
 import { spawnFailingRelay } from "../support/spawn_relay.ts";
 import { registerAgents } from "../support/test_agent.ts";
@@ -121,6 +122,33 @@ Deno.test("the program that prints the permissions stands on no library", async 
   assert.ok(modules.length >= 5);
   const own = /^file:.*\/(?:server\/base\/config\/|toolkit\/mail\/resolv_conf\.ts$)/;
   for (const { specifier } of modules) assert.match(specifier, own);
+});
+
+Deno.test({
+  name: "the runtime denies what the printed permissions of webhooks deny, mapped into IPv6 too",
+  ignore: !tasksRun,
+  async fn() {
+    const flags = permissionFlags({
+      RELAY_SMTP_URL: "smtp://192.168.0.9:25",
+      RELAY_MAIL_FROM: "relay@example.org",
+      RELAY_MAIL_DOMAIN: "mail.example.org",
+      RELAY_DNS_SERVERS: "9.9.9.9",
+    });
+    const probe = "for (const host of Deno.args) " +
+      "console.log(host, (await Deno.permissions.query({ name: 'net', host })).state)";
+    const hosts = ["8.8.8.8:443", "[2606:4700::1111]:443", "hook.example:8443", "192.168.0.9:25"];
+    const inside = ["10.0.0.1:5432", "172.31.0.1", "169.254.169.254:80", "[::1]:80", "0.0.0.0:80"];
+    const mapped = ["[::ffff:10.0.0.1]:5432", "[::ffff:a9fe:a9fe]:80"];
+    const { output } = await runCommand(
+      [Deno.execPath(), "run", "--quiet", ...flags, `data:text/javascript,${probe}`]
+        .concat(hosts, inside, mapped),
+      { cwd: ROOT, env: { NO_COLOR: "1" } },
+    );
+    assert.deepEqual(output.trim().split("\n"), [
+      ...hosts.map((host) => `${host} granted`),
+      ...[...inside, ...mapped].map((host) => `${host} denied`),
+    ]);
+  },
 });
 
 Deno.test("a KV server that names another host for its data is told of, with the setting that permits it", async () => {

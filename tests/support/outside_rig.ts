@@ -1,6 +1,5 @@
-/** Receivers on loopback that answer as a test says, and a client that takes addresses of 127/8 for public ones. */
-import { createServer, type Server, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
+/** Receivers on loopback that answer as a test says, and what posts to them. */
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createDnsClient } from "../../server/base/outside/dns_client.ts";
 import { Outside, type OutsideOptions } from "../../server/base/outside/outside.ts";
 import { resolveByDns } from "../../server/base/outside/resolve_host.ts";
@@ -16,13 +15,10 @@ export interface RawReceiver extends AsyncDisposable {
   deserted(): Promise<void>;
 }
 
-/**
- * Listens on an address of 127.0.0.0/8.
- * @param answer called with each connection once a request has begun, or at once
- */
+/** @param answer called with each connection once a request has begun, or at once */
 export async function startRawReceiver(
   answer: (socket: Socket) => void,
-  { host = "127.0.0.1", port = 0, atOnce = false } = {},
+  { atOnce = false } = {},
 ): Promise<RawReceiver> {
   const open = new Set<Socket>();
   let whenDeserted: (() => void) | undefined;
@@ -40,7 +36,7 @@ export async function startRawReceiver(
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, resolve);
+    server.listen(0, "127.0.0.1", resolve);
   });
   const receiver: RawReceiver = {
     port: (server.address() as AddressInfo).port,
@@ -74,7 +70,7 @@ export function dripInto(socket: Socket, everyMs: number, text = "x"): void {
   socket.on("close", () => clearInterval(timer));
 }
 
-/** Takes 127.0.0.2 for the one public address there is. */
+/** Posts to loopback alone, and knows no names unless it is given DNS. */
 export function outsideOf(
   { dns, ...options }: Partial<OutsideOptions> & { dns?: DnsServer } = {},
 ): Outside {

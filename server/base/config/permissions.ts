@@ -3,6 +3,7 @@
  * what this says becomes permissions: a library could give itself more.
  */
 import { type Environment, optionalText } from "./config_error.ts";
+import { deniedRanges } from "./denied_ranges.ts";
 import { GOOGLE_JWKS_URL } from "./google_jwks_url.ts";
 import { RESOLV_CONF, systemNameservers } from "../../../toolkit/mail/resolv_conf.ts";
 import { SETTING_NAMES } from "./setting_names.ts";
@@ -11,6 +12,7 @@ import { SETTING_NAMES } from "./setting_names.ts";
 export const DECIDING_SETTINGS: readonly string[] = [
   "HOST",
   "PORT",
+  "RELAY_ALLOW_LOOPBACK_WEBHOOKS",
   "RELAY_DATA_DIR",
   "RELAY_DNS_SERVERS",
   "RELAY_GOOGLE_CLIENT_ID",
@@ -24,6 +26,7 @@ export const DECIDING_SETTINGS: readonly string[] = [
   "RELAY_MAIL_TLS_KEY",
   "RELAY_SMTP_CA",
   "RELAY_SMTP_URL",
+  "RELAY_WEBHOOKS",
 ];
 
 /** The file of settings in the working directory. */
@@ -63,13 +66,7 @@ export function permissionFlags(env: Environment, resolvConf = ""): string[] {
     ]),
     ...flag("write", dataDir),
     ...flag("env", SETTING_NAMES),
-    ...flag("net", [
-      listener(env),
-      ...kvHosts(env),
-      nextHop(env),
-      googleKeys(env),
-      ...dnsServers(env, resolvConf),
-    ]),
+    ...netFlags(env, resolvConf),
     ...flag("sys", ["hostname", "statfs"]),
   ];
 }
@@ -81,6 +78,31 @@ export function permissionFlags(env: Environment, resolvConf = ""): string[] {
 function flag(name: string, values: readonly (string | undefined)[]): string[] {
   const given = values.filter((value) => value !== undefined && !value.includes(","));
   return given.length === 0 ? [] : [`--allow-${name}=${given.join(",")}`];
+}
+
+/** Webhooks go to any public host: all hosts then, but what is known to be none of them is denied. */
+function netFlags(env: Environment, resolvConf: string): string[] {
+  const hosts = [
+    listener(env),
+    ...kvHosts(env),
+    nextHop(env),
+    googleKeys(env),
+    ...dnsServers(env, resolvConf),
+    ...loopbackWebhooks(env),
+  ].filter((host) => host !== undefined);
+  if (isLocal(env) || !hasWebhooks(env)) return flag("net", hosts);
+  const denied = deniedRanges(hosts);
+  return ["--allow-net", ...(denied.length === 0 ? [] : [`--deny-net=${denied.join(",")}`])];
+}
+
+function hasWebhooks(env: Environment): boolean {
+  return isMailOn(env) && (optionalText(env, "RELAY_WEBHOOKS") ?? "true") === "true";
+}
+
+/** Receivers on this machine, which local mode has unless it is told otherwise: by any port. */
+function loopbackWebhooks(env: Environment): string[] {
+  const isOpen = optionalText(env, "RELAY_ALLOW_LOOPBACK_WEBHOOKS") ?? String(isLocal(env));
+  return hasWebhooks(env) && isOpen === "true" ? ["127.0.0.1", "[::1]"] : [];
 }
 
 /** With port 0 the port is not known yet: the host then, with every port. */

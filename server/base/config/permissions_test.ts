@@ -11,6 +11,12 @@ function given(env: Environment, name: string): string[] | undefined {
   return flag?.slice(flag.indexOf("=") + 1).split(",");
 }
 
+const MAIL = {
+  RELAY_SMTP_URL: "smtp://mail.example",
+  RELAY_MAIL_FROM: "relay@example.org",
+  RELAY_MAIL_DOMAIN: "mail.example.org",
+};
+
 const WORKER_PROGRAMS = [
   "base/blobs/blob_writer_program.ts",
   "mail/receiving/sender_checks/auth_worker.ts",
@@ -70,11 +76,7 @@ Deno.test("permissionFlags() reaches a KV server and the hosts of its data, and 
 });
 
 Deno.test("permissionFlags() reaches the keys of Google where mail and sign-in with Google are on", () => {
-  const mail = {
-    RELAY_SMTP_URL: "smtp://mail.example",
-    RELAY_MAIL_FROM: "relay@example.org",
-    RELAY_MAIL_DOMAIN: "mail.example.org",
-  };
+  const mail = { ...MAIL, RELAY_WEBHOOKS: "false" };
   const on = { ...mail, RELAY_GOOGLE_CLIENT_ID: "id.apps.example" };
   const net = (env: Environment) => given(env, "net")!.slice(2);
   assert.deepEqual(net(on), ["www.googleapis.com:443"]);
@@ -83,7 +85,11 @@ Deno.test("permissionFlags() reaches the keys of Google where mail and sign-in w
   assert.deepEqual(net({ ...on, RELAY_GOOGLE_JWKS_URL: "nonsense" }), []);
   assert.deepEqual(net({ ...mail, RELAY_GOOGLE_JWKS_URL: "https://k.example" }), []);
   assert.deepEqual(net({ ...on, RELAY_MAIL_DOMAIN: "" }), []);
-  const local = { RELAY_MAIL_DEV: "true", RELAY_GOOGLE_CLIENT_ID: "id.apps.example" };
+  const local = {
+    RELAY_MAIL_DEV: "true",
+    RELAY_GOOGLE_CLIENT_ID: "id.apps.example",
+    RELAY_WEBHOOKS: "false",
+  };
   assert.deepEqual(given(local, "net"), ["127.0.0.1:8000", "www.googleapis.com:443"]);
 });
 
@@ -98,11 +104,7 @@ Deno.test("permissionFlags() leaves the mail area's hosts out while it is off", 
 });
 
 Deno.test("permissionFlags() reads the modules of the workers where mail is on, and no more", async () => {
-  const on = {
-    RELAY_SMTP_URL: "smtp://mail.example",
-    RELAY_MAIL_FROM: "relay@example.org",
-    RELAY_MAIL_DOMAIN: "mail.example.org",
-  };
+  const on = MAIL;
   assert.deepEqual(given(on, "read"), [".env", "data", ...WORKER_MODULES, "/etc/resolv.conf"]);
   assert.deepEqual(given({ ...on, RELAY_MAIL_DOMAIN: "" }, "read"), [".env", "data"]);
   const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -120,11 +122,7 @@ Deno.test("permissionFlags() reads the modules of the workers where mail is on, 
 });
 
 Deno.test("permissionFlags() reaches the DNS servers of the setting, else those of the system, where mail is on", () => {
-  const on = {
-    RELAY_SMTP_URL: "smtp://mail.example",
-    RELAY_MAIL_FROM: "relay@example.org",
-    RELAY_MAIL_DOMAIN: "mail.example.org",
-  };
+  const on = { ...MAIL, RELAY_WEBHOOKS: "false" };
   const resolvConf = "# by dhcp\nsearch lan\nnameserver 10.0.0.1\n nameserver\tfd00::1 # two\n" +
     "nameserver fe80::1%eth0\nnameserver evil.example\nnameserver 10.0.0.3,evil.example\n";
   const flags = (env: Environment, name: string) => {
@@ -142,9 +140,29 @@ Deno.test("permissionFlags() reaches the DNS servers of the setting, else those 
     "[::2]:53",
   ]);
   assert.deepEqual(flags(own, "read"), [".env", "data", ...WORKER_MODULES]);
-  for (const off of [{ ...on, RELAY_MAIL_FROM: "" }, { RELAY_MAIL_DEV: "true" }]) {
+  for (
+    const off of [{ ...on, RELAY_MAIL_FROM: "" }, {
+      RELAY_MAIL_DEV: "true",
+      RELAY_WEBHOOKS: "false",
+    }]
+  ) {
     assert.equal(flags({ ...off, RELAY_SMTP_URL: "" }, "net").length, 1);
     assert.ok(!flags(off, "read").includes("/etc/resolv.conf"));
+  }
+});
+
+Deno.test("permissionFlags() reaches no host beyond its settings where webhooks or mail are off, or malformed", () => {
+  const off: Environment[] = [
+    { ...MAIL, RELAY_WEBHOOKS: "false" },
+    { ...MAIL, RELAY_WEBHOOKS: "yes" },
+    { ...MAIL, RELAY_MAIL_DOMAIN: "" },
+    { RELAY_ALLOW_LOOPBACK_WEBHOOKS: "true" },
+    { RELAY_WEBHOOKS: "true" },
+    { RELAY_MAIL_DEV: "true" },
+  ];
+  for (const env of off) {
+    assert.ok(given(env, "net")!.length > 0, JSON.stringify(env));
+    assert.ok(permissionFlags(env).every((flag) => !/^--deny|^--allow-net$/.test(flag)));
   }
 });
 
@@ -173,7 +191,10 @@ Deno.test("permissionFlags() has no next hop in local mode, and a folder of its 
     RELAY_SMTP_URL: "smtp://mail.example",
     RELAY_MAIL_FROM: "relay@example.org",
   };
-  assert.deepEqual(given(local, "net"), ["127.0.0.1:8000"]);
+  assert.deepEqual(given(local, "net"), ["127.0.0.1:8000", "127.0.0.1", "[::1]"]);
+  for (const variable of ["RELAY_WEBHOOKS", "RELAY_ALLOW_LOOPBACK_WEBHOOKS"]) {
+    assert.deepEqual(given({ ...local, [variable]: "false" }, "net"), ["127.0.0.1:8000"]);
+  }
   assert.deepEqual(given(local, "write"), ["data-mail"]);
   assert.deepEqual(given(local, "read"), [".env", "data-mail", ...WORKER_MODULES]);
   assert.deepEqual(given({ ...local, RELAY_DATA_DIR: "/srv/x" }, "write"), ["/srv/x"]);

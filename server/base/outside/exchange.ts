@@ -1,5 +1,5 @@
 /** One HTTP/1.1 request over a connection of its own, and as much of the answer as anybody looks at. */
-import { Agent, type IncomingMessage, request as requestHttp } from "node:http";
+import { Agent, type AgentOptions, type IncomingMessage, request as requestHttp } from "node:http";
 import type { Socket } from "node:net";
 import { OutsideFailure } from "./outside_failure.ts";
 
@@ -96,7 +96,8 @@ export function exchange(
 /** Gives the request the connection that is open already; nothing is connected, kept or used again. */
 class OneSocket extends Agent {
   constructor(private readonly socket: Socket) {
-    super({ keepAlive: false });
+    // Without an environment of its own an agent writes requests for the proxy that NODE_USE_ENV_PROXY names.
+    super({ keepAlive: false, proxyEnv: {} } as AgentOptions);
   }
 
   override createConnection(): Socket {

@@ -6,6 +6,9 @@ import { OutsideFailure } from "./outside_failure.ts";
 /** Of many addresses: a host that is down at four is down. */
 const MAX_TRIED = 4;
 
+/** Begins a connection to an address, as node:net does. */
+export type Connect = (to: { host: string; port: number }) => Socket;
+
 export interface Target {
   /** Judged; tried in this order, since a host may be reached by one kind alone. */
   addresses: readonly string[];
@@ -18,7 +21,7 @@ export interface ConnectRules {
   isAllowed: (address: string) => boolean;
   /** What is left of the whole time for a request, ms: an address that says nothing takes its share of it. */
   leftMs: () => number;
-  connect?: typeof connect;
+  connect?: Connect;
 }
 
 /**
@@ -53,9 +56,11 @@ async function connectToOne(
 ): Promise<Socket> {
   let last: unknown;
   for (const [index, host] of addresses.entries()) {
+    const left = addresses.length - index;
     try {
       const socket = open({ host, port });
-      await opened(socket, "connect", signal, leftMs() / (addresses.length - index));
+      // The last one has all that is left, at whose end the signal says why.
+      await opened(socket, "connect", signal, left > 1 ? leftMs() / left : undefined);
       return socket;
     } catch (error) {
       signal.throwIfAborted();

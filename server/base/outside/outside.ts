@@ -1,9 +1,9 @@
 /** Posts to addresses that strangers chose, so that nothing of the relay's own network can be reached. */
-import { type connect, isIP } from "node:net";
+import { isIP } from "node:net";
 import type { Clock } from "../time/clock.ts";
 import { VERSION } from "../version.ts";
 import { exchange } from "./exchange.ts";
-import { openConnection } from "./open_connection.ts";
+import { type Connect, openConnection } from "./open_connection.ts";
 import { type OutsideError, OutsideFailure } from "./outside_failure.ts";
 import { hostOf, isLoopbackHost, requireOutsideUrl, type UrlRules } from "./outside_url.ts";
 import { isLoopbackAddress, isPublicAddress } from "./public_address.ts";
@@ -44,7 +44,7 @@ export interface OutsideOptions extends UrlRules {
   limitMs?: number;
   /** Which addresses may be connected to. */
   isAllowed?: (address: string) => boolean;
-  connect?: typeof connect;
+  connect?: Connect;
 }
 
 /** From the question to DNS to the last byte of the answer. */
