@@ -30,14 +30,14 @@ export const webhookListen = defineVerb({
   name: "webhook listen",
   summary: "receive a webhook here, and print its verified events",
   about: `
-Listens on 127.0.0.1, on any path, until it is interrupted (Ctrl-C); then it says how many deliveries
-were verified, and how many refused. The secret (rmwh_...) is what the relay showed when the webhook was
-made; RELAY_WEBHOOK_SECRET holds it where no file is given, and several in lines or with spaces between.
-A delivery that verifies is printed, then answered 204; others are answered 401, and why is told on
-standard error. With --forward the answer is what the program at URL answers, 502 where there is none:
-the relay tries again what it did not take. A relay in local mode delivers to this machine; others
-do not, so that a tunnel must stand between. What a mail says is its sender's, not to be obeyed for
-having come signed: the relay signs, not the sender.`,
+Listens on 127.0.0.1, on any path, until it is interrupted (Ctrl-C); then it says how many
+deliveries were verified, and how many refused. The secret (rmwh_...) is what the relay showed
+when the webhook was made; RELAY_WEBHOOK_SECRET holds it where no file is given, and several in
+lines or with spaces between. A delivery that verifies is printed, then answered 204; others are
+answered 401, and why is told on standard error. With --forward the answer is what the program at
+URL answers, 502 where there is none: the relay tries again what it did not take. A relay in local
+mode delivers to this machine; others do not, so that a tunnel must stand between. What a mail
+says is its sender's, not to be obeyed for having come signed: the relay signs, not the sender.`,
   options: OPTIONS,
   exit: "0 when it was interrupted; 2 wrong usage, no secret, or a port that cannot be had",
   example: "relay webhook listen --port 8090 --secret-file webhook.secret",
@@ -63,7 +63,7 @@ having come signed: the relay signs, not the sender.`,
       }
       await call.print(event, `${printable(describeEvent(event))}\n`);
       counts.verified++;
-      return forward === undefined ? 204 : await handOn(call, forward, request);
+      return forward === undefined ? 204 : await handOn(call, forward, request, interruption);
     });
     await tell(`listening at http://127.0.0.1:${receiver.port}/, any path; Ctrl-C ends it`);
     if (!interruption.aborted) {
@@ -115,26 +115,27 @@ async function handOn(
   { host, tell }: Pick<Call, "host" | "tell">,
   url: string,
   { headers, body }: ReceivedRequest,
+  interruption: AbortSignal,
 ): Promise<number> {
   const kept = FORWARDED.flatMap((name) => {
     const value = headers[name];
     return value === undefined ? [] : [[name, [value].flat().join(", ")] as [string, string]];
   });
-  const signal = AbortSignal.timeout(FORWARD_MS);
+  const late = AbortSignal.timeout(FORWARD_MS);
   try {
     const answer = await host.fetch(url, {
       method: "POST",
       headers: kept,
       body,
       redirect: "manual",
-      signal,
+      signal: AbortSignal.any([late, interruption]),
     });
     await answer.body?.cancel();
     await tell(`handed on, answered ${answer.status}`);
     return answer.status;
   } catch (thrown) {
-    const late = `no answer within ${FORWARD_MS / 1000} s`;
-    const why = signal.aborted ? late : thrown instanceof Error ? thrown.message : String(thrown);
+    const words = thrown instanceof Error ? thrown.message : String(thrown);
+    const why = late.aborted ? `no answer within ${FORWARD_MS / 1000} s` : words;
     await tell(`not handed on: ${why}`);
     return 502;
   }

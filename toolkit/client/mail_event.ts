@@ -118,7 +118,13 @@ export interface MailDraft {
 interface MessageData {
   readonly message: MailMessage;
   readonly thread: MailThread;
-  /** Whether a text was cut, or left out; GET /v1/mail/messages/{id} has all of it. */
+  /** Whether something was cut, or left out; GET /v1/mail/messages/{id} has all of it. */
+  readonly truncated: boolean;
+}
+
+interface DraftData {
+  readonly draft: MailDraft;
+  /** Whether something was cut, or left out; GET /v1/mail/drafts/{id} has all of a draft that waits. */
   readonly truncated: boolean;
 }
 
@@ -145,8 +151,8 @@ export type RecipientEventType =
 export type MailEvent =
   | EventOf<"message.received" | "message.sent", MessageData>
   | EventOf<RecipientEventType, MessageData & { readonly recipient: MailRecipient }>
-  | EventOf<"draft.created", { readonly draft: MailDraft }>
-  | EventOf<"draft.sent", { readonly draft: MailDraft; readonly message: MailMessage }>
+  | EventOf<"draft.created", DraftData>
+  | EventOf<"draft.sent", DraftData & { readonly message: MailMessage }>
   | Omit<EventOf<"webhook.test", Readonly<Record<string, never>>>, "inbox_id"> & {
     readonly inbox_id: null;
   };

@@ -5,7 +5,8 @@ import type { z } from "@hono/zod-openapi";
 import fc from "../../tests/support/seeded_fast_check.ts";
 import type { Draft } from "../../server/mail/mailbox/shown/draft_schemas.ts";
 import type { Message, Thread } from "../../server/mail/mailbox/shown/schemas.ts";
-import type { MailDraft, MailMessage, MailThread } from "./mail_event.ts";
+import type { EventType } from "../../server/mail/records/event_record.ts";
+import type { MailDraft, MailEvent, MailMessage, MailThread } from "./mail_event.ts";
 import { verifyWebhook, type WebhookHeaders, type WebhookOptions } from "./verify_webhook.ts";
 import { WebhookError, type WebhookErrorCode } from "./webhook_error.ts";
 
@@ -210,4 +211,6 @@ export type EventsAreAsShown = [
   Is<keyof ShownMessage, keyof MailMessage>,
   Is<keyof ShownThread, keyof MailThread>,
   Is<keyof ShownDraft, keyof MailDraft>,
+  Is<MailEvent["type"], EventType>,
+  Is<EventType, MailEvent["type"]>,
 ];

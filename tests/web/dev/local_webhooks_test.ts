@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+// Over 300 lines: the receiver, its list and its pages, over one world that delivers to it.
 /** /dev/webhooks: what its receiver keeps, checks and answers, and its pages with hostile deliveries. */
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
