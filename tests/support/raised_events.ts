@@ -10,6 +10,7 @@ import {
 } from "../../server/mail/records/event_record.ts";
 import type { MessageRow } from "../../server/mail/records/message_record.ts";
 import { orgKey } from "../../server/mail/records/org_record.ts";
+import { webhookKey, type WebhookRecord } from "../../server/mail/records/webhook_record.ts";
 
 export interface RaisedEvent {
   id: string;
@@ -84,7 +85,7 @@ export function webhookFilter(fields: Partial<WebhookFilter> = {}): WebhookFilte
   return { id, events: null, inboxIds: [], isActive: true, ...fields };
 }
 
-/** Has webhooks hear of an org, from its next commit on. @returns their ids */
+/** Has webhooks hear of an org, from its next commit on; nobody listens where they are. @returns their ids */
 export async function putWebhooks(
   kv: Deno.Kv,
   orgId: string,
@@ -94,6 +95,27 @@ export async function putWebhooks(
   const { value } = await kv.get<object>(key);
   if (value === null) throw new Error(`the store has no org ${orgId}`);
   await kv.set(key, { ...value, webhooks });
+  for (const { isActive, ...filter } of webhooks) {
+    const record: WebhookRecord = {
+      ...filter,
+      v: 1,
+      orgId,
+      url: "http://127.0.0.1:9/",
+      disabledReason: isActive ? null : "gone",
+      secrets: [],
+      consecutiveFailures: 0,
+      failingSince: null,
+      lastSuccessAtMs: null,
+      lastFailure: null,
+      pending: 0,
+      single: 0,
+      epoch: 1,
+      sequence: 0,
+      clientId: null,
+      createdAtMs: 0,
+    };
+    await kv.set(webhookKey(orgId, filter.id), record);
+  }
   return webhooks.map(({ id }) => id);
 }
 

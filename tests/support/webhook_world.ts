@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
 import type { TestClock } from "./clock.ts";
+import { handIn, mailText } from "./inbound_mail.ts";
 import { accepted, MailKeyHolder } from "./mail_caller.ts";
 import { startMailRelay } from "./mail_relay.ts";
 import type { TestRelay, TestRelayOptions } from "./relay.ts";
@@ -63,6 +64,10 @@ export interface WebhookWorld extends AsyncDisposable {
   relay: TestRelay;
   owner: MailKeyHolder;
   receiver: WebhookReceiver;
+  /** Where receiveOne() hands in. */
+  inbox?: { id: string; address: string };
+  /** Mails that it has handed in. */
+  received?: number;
 }
 
 export async function startWebhookWorld(options: TestRelayOptions = {}): Promise<WebhookWorld> {
@@ -122,4 +127,21 @@ export async function deliveredWebhook(
   await relay.crons["outgoing"]!();
   const { data } = accepted(await holder.ask("GET", `/v1/mail/webhooks/${id}/deliveries`), 200);
   return { webhook: id, delivery: data[0].id };
+}
+
+/** Hands in a mail to an inbox, one of its own unless given, and has all that follows done. @returns its id */
+export async function receiveOne(
+  world: WebhookWorld,
+  inbox?: { id: string; address: string },
+  mail: Parameters<typeof mailText>[0] = {},
+): Promise<string> {
+  const { relay, owner } = world;
+  const to = inbox ?? (world.inbox ??= await owner.inbox());
+  const timestamp = Math.floor(relay.clock.now() / 1000);
+  const text = `Hello ${world.received = (world.received ?? 0) + 1}.`;
+  const raw = mailText({ text, ...mail });
+  accepted(await handIn(relay.url, { to: [to.address], raw, timestamp }), 200);
+  await settle(world);
+  const path = `/v1/mail/inboxes/${to.id}/messages?limit=1`;
+  return accepted(await owner.ask("GET", path), 200).data[0].id;
 }

@@ -3,7 +3,7 @@ import type { Blobs } from "../../base/blobs/blobs.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
 import { defineRow } from "../../base/storage/rows/row_key.ts";
 import type { Store } from "../../base/storage/rows/store.ts";
-import { eventKey, type EventRow } from "../records/event_record.ts";
+import { eventEndKeyOf, eventKey, type EventRow } from "../records/event_record.ts";
 
 /** An event as it was read. */
 export type StoredEvent = Pick<Deno.KvEntry<EventRow>, "key" | "value">;
@@ -14,7 +14,7 @@ export type StoredEvent = Pick<Deno.KvEntry<EventRow>, "key" | "value">;
  */
 export const EVENTS_A_COMMIT = 40;
 
-/** Written with the end of an event whose body was made: answers of receivers may repeat it. */
+/** Written with the end of an event whose body was made: answers of receivers may repeat it. Holds the time. */
 export const erasedEventKey = defineRow<[orgId: string, eventId: string]>(
   ["mail-event-erased"],
   2,
@@ -50,10 +50,12 @@ export function stageEventErasure(
   { blobs }: { blobs: Pick<Blobs, "drop"> },
   events: readonly StoredEvent[],
 ): void {
-  for (const { key, value: { body } } of events) {
+  for (const { key, value } of events) {
+    const [, orgId, inboxId, objectId, eventId] = key as [string, string, string, string, string];
     transaction.delete(key);
-    if (body === null) continue;
-    blobs.drop(transaction, body);
-    transaction.set(erasedEventKey(key[1] as string, key[4] as string), 0);
+    if (value.body === null) continue;
+    blobs.drop(transaction, value.body);
+    transaction.delete(eventEndKeyOf({ orgId, inboxId, objectId, eventId }, value));
+    transaction.set(erasedEventKey(orgId, eventId), transaction.nowMs);
   }
 }

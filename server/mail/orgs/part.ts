@@ -6,6 +6,7 @@ import { INBOX_TABLES } from "../mailbox/inboxes/inbox_rows.ts";
 import type { Part } from "../../base/parts/part.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { draftOwnerKey } from "../records/draft_record.ts";
+import { eventEndKeyOf, type EventRow } from "../records/event_record.ts";
 import { REPEATED_MAILS } from "../receiving/repeats.ts";
 import { MAIL_KEYS } from "../records/stored_answer.ts";
 import { SUPPRESSION_TABLES } from "../mailbox/suppressions/suppressions.ts";
@@ -36,6 +37,10 @@ const TABLES = [
 
 /** Rows that go with one of an org, and are kept under other keys. */
 function alsoErased({ key, value }: Deno.KvEntry<unknown>): Deno.KvKey[] {
+  if (key[0] === "mail-event") {
+    const [, orgId, inboxId, objectId, eventId] = key as [string, string, string, string, string];
+    return [eventEndKeyOf({ orgId, inboxId, objectId, eventId }, value as EventRow)];
+  }
   if (key[0] === "mail-draft") return [draftOwnerKey(key[3] as string)];
   if (key[0] === REPEATED_MAILS.name) return [REPEATED_MAILS.endKey(key, value as Mark)];
   return key[0] === MAIL_KEYS.name ? [MAIL_KEYS.endKey(key, value as KeyUse)] : [];

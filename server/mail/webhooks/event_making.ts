@@ -47,8 +47,8 @@ export interface EventMakingOptions {
 }
 
 const CONCURRENCY = 8;
-/** Records of webhooks in one commit, beside org, inbox, guard, bytes, the row and the writer's slot. */
-const WEBHOOKS_A_COMMIT = 3;
+/** Checks of a commit besides those of webhooks: org, inbox, guard, bytes, the row, the writer's slot, the journal. */
+const OTHER_CHECKS = 7;
 const NO_TEXTS = 0;
 
 type Item = OutgoingItem<EventPayload>;
@@ -86,10 +86,11 @@ async function attempt(options: EventMakingOptions, { payload }: Item): Promise<
     const note: Note | undefined = row.body === null ? { body: null, webhookIds: [] } : undefined;
     return { result: "dropped", reason: "nobody hears it", note };
   }
-  const webhookIds = hearers.slice(0, WEBHOOKS_A_COMMIT);
+  const most = store.capacity.checks - OTHER_CHECKS;
+  const webhookIds = hearers.slice(0, most);
   const body = row.body === null ? await writeBody(options, payload, row) : null;
   const note: Note = { body, webhookIds };
-  const rest = hearers.slice(WEBHOOKS_A_COMMIT);
+  const rest = hearers.slice(most);
   if (rest.length === 0) return { result: "done", note };
   return {
     result: "retry",

@@ -7,6 +7,7 @@ import type { MailCore } from "../mailbox/mail_core.ts";
 import { localWebhooks } from "./local_webhooks.ts";
 import { disabledNotices } from "./disabled_notice.ts";
 import { eventMaking } from "./event_making.ts";
+import { EventSweep } from "./event_sweep.ts";
 import { WEBHOOK_ROUTES } from "./routes.ts";
 import { webhookDelivery } from "./webhook_delivery.ts";
 import { Webhooks } from "./webhooks.ts";
@@ -21,7 +22,7 @@ export function openWebhooks(
   core: MailCore,
   outside: Pick<Outside, "post" | "requireUrl" | "refusal">,
 ): WebhooksPart {
-  const { outgoing, mailer, deps: { config: { mail } } } = core;
+  const { outgoing, mailer, deps: { config: { mail }, log } } = core;
   const secrets = new WebhookSecrets(core);
   const webhooks = new Webhooks({ ...core, secrets });
   const isOn = mail.webhooks;
@@ -35,10 +36,14 @@ export function openWebhooks(
     const { connections } = mail;
     outgoing.register(disabledNotices({ ...core, mailer, connections }));
   }
+  const sweep = new EventSweep({ ...core, log });
   const requireUrl = (url: string) => outside.requireUrl(url);
   return {
     shown: localWebhooks({ ...core, webhooks, secrets }),
     routes: mount(WEBHOOK_ROUTES, { ...core, webhooks, requireUrl, off }),
     notes: off === null ? [] : [startupNote("webhooks", `off: ${off}, nothing is delivered`)],
+    start: () => sweep.begin(),
+    everyMinute: () => sweep.run(),
+    close: () => sweep.close(),
   };
 }
