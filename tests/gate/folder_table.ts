@@ -155,7 +155,10 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "unwanted.ts",
             ],
           },
-          outside: { imports: [".", "config", "parts", "time"], shows: ["dns_client.ts"] },
+          outside: {
+            imports: [".", "config", "parts", "time"],
+            shows: ["dns_client.ts", "open_outside.ts", "outside.ts"],
+          },
           sealing: { imports: [".", "parts", "storage"], shows: "*" },
           waiting: {
             imports: ["bounds", "parts", "storage", "time"],
@@ -245,6 +248,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             shows: [
               "bounce_address.ts",
               "compose_mail.ts",
+              "event_body.ts",
               "reducing/clean_text.ts",
               "reducing/preview_draft.ts",
               "reducing/reduce_html.ts",
@@ -291,7 +295,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               },
             },
           },
-          webhooks: { imports: ["access"] },
           worker: { imports: ["composing", "reading"], shows: ["mail_worker.ts"] },
           core: {
             imports: ["access", "records", "worker"],
@@ -351,6 +354,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             imports: ["access", "mailbox", "reading", "records"],
             shows: ["mail_search.ts", "search_query.ts", "search_terms.ts", "searched_inboxes.ts"],
           },
+          webhooks: { imports: ["access", "composing", "core", "mailbox", "records", "worker"] },
           erasures: { imports: ["core", "mailbox", "receiving", "records"] },
           orgs: { imports: ["access", "mailbox", "receiving", "records"] },
           sending: {
