@@ -157,12 +157,12 @@ async function openParts(
   parts.add("admin", openAdminPages(core, { actions, status }));
   parts.add("tools", openTools(agents, { custody, tokenSender, inbox, agentSearch }));
   const { blobs } = parts.add("blobs", await openBlobs(core, options));
-  const { isOn: mailOn, handIn, ...mail } = parts.add(
+  const { isOn: mailOn, handIn, webhooks, ...mail } = parts.add(
     "mail",
     await openMail(core, ring, { outgoing, blobs, waits, hasAgents }),
   );
   parts.add("repetitions", new RepetitionSweep(core, [...repetitions, ...mail.repetitions]));
-  if (localMode !== null) parts.add("local mode", localMode.open(handIn));
+  if (localMode !== null) parts.add("local mode", localMode.open(handIn, webhooks ?? undefined));
   parts.add("pages", { routes: mount([readPageFile], core) });
   parts.add("site", openSite(agents, { figures, agentSearch, holdsKeys: custody.on }));
   const { describe } = parts.add(

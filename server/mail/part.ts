@@ -36,7 +36,7 @@ import { openSignIn } from "./sign_in/part.ts";
 import { claimStore, refuseLocalStore } from "./store_mark.ts";
 import { openSuppressions } from "./mailbox/suppressions/part.ts";
 import { TOOL_ROUTES } from "./tools/routes.ts";
-import { openWebhooks } from "./webhooks/part.ts";
+import { openWebhooks, type WebhooksPart } from "./webhooks/part.ts";
 
 /** From here on two workers read mail, so that a slow job does not hold up all others. */
 const CORES_FOR_TWO_READERS = 4;
@@ -45,6 +45,8 @@ export interface Mail extends Part {
   isOn: boolean;
   /** The way in for local mode, without a known client; null where mail is off or not local. */
   handIn: Receiving["handIn"] | null;
+  /** What local mode shows of webhooks; null as handIn. */
+  webhooks: WebhooksPart["shown"] | null;
   /** What the area tells repetitions apart by. */
   repetitions: readonly RepetitionKind[];
 }
@@ -66,6 +68,7 @@ export async function openMail(core: Core, ring: KeyRing, options: MailOptions):
     return {
       isOn: false,
       handIn: null,
+      webhooks: null,
       repetitions: [],
       routes: offRoutes(MAIL_ROUTES, limits),
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
@@ -74,9 +77,14 @@ export async function openMail(core: Core, ring: KeyRing, options: MailOptions):
   if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
   await claimStore(store, { domain: domain!, local }, options.hasAgents);
   return await openTogether(log, async (parts) => {
-    const { handIn, repetitions } = await openMailParts(parts, core, options, secret);
-    return Object.assign(parts, { isOn: true, handIn: local ? handIn : null, repetitions });
+    const { repetitions, ...opened } = await openMailParts(parts, core, options, secret);
+    const shown = local ? opened : { handIn: null, webhooks: null };
+    return Object.assign(parts, { isOn: true, ...shown, repetitions });
   });
+}
+
+interface LocalServices extends Pick<Receiving, "handIn"> {
+  webhooks: WebhooksPart["shown"];
 }
 
 /** The parts in the order of their opening: each is given the core, and what it uses of those before it. */
@@ -85,7 +93,7 @@ async function openMailParts(
   core: Core,
   options: MailOptions,
   secret: MailSecret,
-): Promise<Pick<Mail, "repetitions"> & Pick<Receiving, "handIn">> {
+): Promise<Pick<Mail, "repetitions"> & LocalServices> {
   const { deps } = core;
   const { config, random, log } = deps;
   const inboundSecret = await openInboundSecret(config, random);
@@ -129,6 +137,6 @@ async function openMailParts(
   parts.add("tools", {
     routes: mount(TOOL_ROUTES, { ...mail, ...senderPart, ...sending, search }),
   });
-  parts.add("webhooks", openWebhooks(mail, openOutside(deps)));
-  return { handIn, repetitions: [senderPart.keyedAnswers, ...receiving.repetitions] };
+  const { shown: webhooks } = parts.add("webhooks", openWebhooks(mail, openOutside(deps)));
+  return { handIn, webhooks, repetitions: [senderPart.keyedAnswers, ...receiving.repetitions] };
 }

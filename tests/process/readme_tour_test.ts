@@ -1,5 +1,8 @@
-/** The tours of README.md and docs/operations.md, as somebody pastes them into a shell. */
+/** The tours of README.md, docs/operations.md and docs/mail.md, as somebody pastes them into a shell. */
 import assert from "node:assert/strict";
+import { DEFAULT_LIMITS } from "../../server/base/config/limits.ts";
+import { MAIL_ROUTES } from "../../server/mail/routes.ts";
+import { findPart } from "../support/part.ts";
 import { canRunTours, runTour } from "../support/run_tour.ts";
 
 Deno.test({
@@ -35,5 +38,34 @@ Deno.test({
     const waited = said.slice(said.indexOf("== It waits"));
     assert.match(waited, /\n\{"data":\[\{"id":"msg_[^\n]*"subject":"Are you there\?"/);
     assert.doesNotMatch(waited, /Your sign-in/);
+  },
+});
+
+/** Until its routes are more than 503, the tour of webhooks cannot run. */
+const hasWebhooks = MAIL_ROUTES.some((route) => {
+  const setting = { baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS, mailOn: true };
+  return route.id === "createWebhook" && JSON.stringify(route.describe(setting)).includes('"201"');
+});
+
+Deno.test({
+  name: "the tour of webhooks on a laptop runs as pasted (needs bash and Deno 2.9)",
+  ignore: !canRunTours || !hasWebhooks,
+  async fn() {
+    const said = await runTour({
+      document: "docs/mail.md",
+      after: "## Webhooks on a laptop",
+      port: "8019",
+    });
+    const [, failed = "", moved = ""] = said.split(/== (?:A person writes|The webhook moves)/);
+    // The page has them too, with the webhook of each.
+    assert.equal(failed.match(/"webhook_id":"wh_[^"]*","url":"http/g)?.length, 2, failed);
+    const rows = [...failed.matchAll(/"signature":"([^"]*)"[^\n]*?"status":(\d+)/g)];
+    assert.deepEqual(rows.map(([, signature, status]) => [signature, status]), [
+      ["ok", "204"],
+      ["ok", "503"],
+    ], failed);
+    assert.match(failed, /"attempt":2[^\n]*"status":204[^]*"attempt":1[^\n]*"status":503/);
+    assert.match(moved, /\n\{"event_id":"evt_[^]*\nevt_\S+ {2}webhook\.test {2}/);
+    if (findPart("python3") !== null) assert.match(moved, /\nevt_\S+ webhook\.test None\n/);
   },
 });

@@ -13,7 +13,7 @@ export interface CheckedApp {
 /** One checker for all relays of a test process: compiling schemas takes longer than a test. */
 const checkers = new Map<boolean, AnswerChecker>();
 
-/** @param localMode whether /dev/mail is there, which is no part of the API */
+/** @param localMode whether /dev is there, which is no part of the API */
 export function checkAnswers(
   app: Pick<Relay["app"], "fetch">,
   mailOn = false,
@@ -27,7 +27,7 @@ export function checkAnswers(
     async fetch(request: Request, ...rest: unknown[]) {
       const path = rawPath(request);
       const answer: Response = await (app.fetch as CheckedFetch)(request, ...rest);
-      if (localMode && path.startsWith("/dev/mail")) return answer;
+      if (localMode && path.startsWith("/dev/")) return answer;
       if (/^\/admin(\/|$)/.test(path)) return answer; // the operator's pages are no part of the API
       const { status, headers } = answer;
       // It has no end to wait for.

@@ -1,7 +1,8 @@
 import { systemClock } from "../../toolkit/client/clock.ts";
+import { nodeHttp } from "../../toolkit/node/http_receiver.ts";
 import type { Host } from "../../toolkit/cli/host.ts";
 
-/** A host without a machine: files, environment and standard input are given, output is kept. */
+/** A host without a machine, but for its loopback: files, environment and standard input are given, output is kept. */
 export interface MemoryHost extends Host {
   readonly files: Map<string, string | Uint8Array>;
   out: string;
@@ -77,6 +78,7 @@ export function memoryHost(args: readonly string[], state: MemoryHostState = {})
     fetch: state.fetch ?? (() => Promise.reject(new TypeError("no network"))),
     systemDnsServers: () => [],
     askDnsServer: state.askDnsServer ?? (() => Promise.reject(new Error("no network"))),
+    ...nodeHttp,
     clock: state.clock ?? systemClock,
     stdout(text) {
       host.out += text;

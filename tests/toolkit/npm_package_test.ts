@@ -219,6 +219,7 @@ async function works(runtime: readonly [string, ...string[]], folder: string): P
     none: true,
     field: "id",
     client: "function",
+    refusal: "missing_header",
   });
 
   const relay = [...runtime, join(folder, "node_modules/.bin/relay")] as const;

@@ -13,7 +13,13 @@ import {
   verifyMessage,
   wordName,
 } from "agent-relay-toolkit";
-import { RelayClient, type RelayClientOptions } from "agent-relay-toolkit/client";
+import {
+  type MailEvent,
+  RelayClient,
+  type RelayClientOptions,
+  verifyWebhook,
+  WebhookError,
+} from "agent-relay-toolkit/client";
 
 const [sender, recipient] = [generateKeyPair(), generateKeyPair()];
 const body = { text: "hello" };
@@ -47,9 +53,21 @@ const field = error instanceof MessageError ? error.field : undefined;
 const options: RelayClientOptions = { relay: "https://relay.example", keys: sender };
 const client = new RelayClient(options);
 
+function subjectOf(event: MailEvent): string | null {
+  return event.type === "message.received" ? event.data.message.subject : null;
+}
+
+let refusal: string | undefined;
+try {
+  subjectOf(verifyWebhook("rmwh_" + btoa("0".repeat(32)), {}, "{}"));
+} catch (thrown) {
+  refusal = thrown instanceof WebhookError ? thrown.code : undefined;
+}
+
 console.log(JSON.stringify({
   verdicts: [report.signature, report.contentHash, report.body, addressee],
   none: none === undefined,
   field,
   client: typeof client.send,
+  refusal,
 }));

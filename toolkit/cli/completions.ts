@@ -42,6 +42,12 @@ function byFirstWord(verbs: readonly Verb[]): Map<string, Verb[]> {
   return found;
 }
 
+/** First words that begin verbs of two words. */
+function halves(verbs: readonly Verb[]): string[] {
+  return [...byFirstWord(verbs)].filter(([, named]) => secondWords(named).length > 0)
+    .map(([first]) => first);
+}
+
 function secondWords(verbs: readonly Verb[]): string[] {
   return verbs.flatMap(({ name }) => name.split(" ").slice(1));
 }
@@ -71,7 +77,9 @@ function bashScript(verbs: readonly Verb[]): string {
     COMPREPLY=($(compgen -W "${firstWords(verbs)}" -- "$current"))
     return
   fi
-  if [ "$COMP_CWORD" -gt 2 ] && [ "$verb" = mail ]; then verb="$verb \${COMP_WORDS[2]}"; fi
+  case "$verb" in
+    ${halves(verbs).join("|")}) [ "$COMP_CWORD" -gt 2 ] && verb="$verb \${COMP_WORDS[2]}" ;;
+  esac
   case "$verb" in
 ${cases.join("\n")}
   esac
@@ -99,7 +107,9 @@ function zshScript(verbs: readonly Verb[]): string {
     compadd -- ${firstWords(verbs)}
     return
   fi
-  if (( CURRENT > 3 )) && [[ "$verb" == mail ]]; then verb="$verb \${words[3]}"; fi
+  if (( CURRENT > 3 )) && [[ "$verb" == (${
+    halves(verbs).join("|")
+  }) ]]; then verb="$verb \${words[3]}"; fi
   case "$verb" in
 ${cases.join("\n")}
   esac

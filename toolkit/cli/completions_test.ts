@@ -43,6 +43,8 @@ Deno.test("bash completes verbs, verbs of two words, and options", async () => {
   assert.deepEqual(await offered("re"), ["register", "resolve"]);
   assert.deepEqual(await offered("mail", ""), ["register", "inject", "dns"]);
   assert.deepEqual(await offered("mail", "inject", "--client"), ["--client-ip"]);
+  assert.deepEqual(await offered("webhook", ""), ["listen"]);
+  assert.deepEqual(await offered("webhook", "listen", "--f"), ["--forward"]);
   assert.deepEqual(await offered("inbox", "--f"), ["--follow"]);
   assert.deepEqual(await offered("help", "ver"), ["verify"]);
 });

@@ -1,9 +1,10 @@
 import type { Clock } from "../client/clock.ts";
 import type { DnsNetwork } from "../node/dns_exchange.ts";
+import type { HttpNetwork } from "../node/http_receiver.ts";
 import type { FileSystem } from "../node/file_system.ts";
 
 /** What the command line needs of the platform it runs on. Verbs touch nothing else. */
-export interface Host extends FileSystem, DnsNetwork {
+export interface Host extends FileSystem, DnsNetwork, HttpNetwork {
   /** The arguments after the program's name. */
   readonly args: readonly string[];
   env(name: string): string | undefined;

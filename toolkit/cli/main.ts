@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { systemClock } from "../client/clock.ts";
 import { nodeDns } from "../node/dns_exchange.ts";
+import { nodeHttp } from "../node/http_receiver.ts";
 import { nodeFiles } from "../node/node_files.ts";
 import { ExitCode } from "./failure.ts";
 import type { Host } from "./host.ts";
@@ -28,6 +29,7 @@ function nodeHost(): Host {
   return {
     ...nodeFiles,
     ...nodeDns,
+    ...nodeHttp,
     args: process.argv.slice(2),
     env: (name) => process.env[name],
     stdin: () => process.stdin,

@@ -19,6 +19,7 @@ import { send } from "./send.ts";
 import { sign } from "./sign.ts";
 import { helpOf, runVerb, type Verb } from "./verb.ts";
 import { verify } from "./verify.ts";
+import { webhookListen } from "./webhook_listen.ts";
 import { whoami } from "./whoami.ts";
 
 /** All verbs, in the order of the help. */
@@ -39,6 +40,7 @@ export const VERBS: readonly Verb[] = [
   mailRegister,
   mailInject,
   mailDns,
+  webhookListen,
   completionsVerb(() => VERBS),
 ];
 

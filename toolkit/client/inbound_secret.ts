@@ -18,3 +18,13 @@ export function decodeInboundSecret(text: string): Uint8Array<ArrayBuffer> | nul
   }
   return bytes.length >= MIN_INBOUND_SECRET_BYTES ? bytes : null;
 }
+
+/**
+ * The bytes of a webhook's secret, which sign its deliveries.
+ *
+ * @param text `rmwh_` or `whsec_` and base64, or base64
+ * @returns null when it is none of these, or shorter than 24 bytes
+ */
+export function decodeWebhookSecret(text: string): Uint8Array<ArrayBuffer> | null {
+  return decodeInboundSecret(text.trim().replace(/^rmwh_/, "whsec_"));
+}

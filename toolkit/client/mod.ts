@@ -9,6 +9,16 @@ export { type Clock, systemClock } from "./clock.ts";
 export type { ConnectionOptions, Failure, Retry } from "./connection.ts";
 export { type InjectedMail, injectMail, type RejectedRecipient } from "./inject_mail.ts";
 export type { InboxOptions, ReceivedMessage, UncheckedMessage } from "./inbox_reader.ts";
+export type {
+  MailAttachment,
+  MailDraft,
+  MailEvent,
+  MailMessage,
+  MailPerson,
+  MailRecipient,
+  MailThread,
+  RecipientEventType,
+} from "./mail_event.ts";
 export { NetworkError, type NetworkErrorCode } from "./network_error.ts";
 export type { PinnedAddresses } from "./pins.ts";
 export type {
@@ -38,3 +48,5 @@ export {
   type UsedByRequest,
   type UsedTimestamps,
 } from "./used_timestamps.ts";
+export { verifyWebhook, type WebhookHeaders, type WebhookOptions } from "./verify_webhook.ts";
+export { WebhookError, type WebhookErrorCode } from "./webhook_error.ts";

@@ -61,14 +61,23 @@ export function signInbound(
     );
   }
   const header = asciiJson(envelope);
-  const signed = concatBytes(utf8ToBytes(`${id}.${timestamp}.${header}.`), message);
   return {
     "Content-Type": "message/rfc822",
     "X-Relay-Envelope": header,
     "webhook-id": id,
     "webhook-timestamp": String(timestamp),
-    "webhook-signature": `v1,${base64.encode(hmac(sha256, key, signed))}`,
+    "webhook-signature": webhookSignature(key, `${id}.${timestamp}.${header}.`, message),
   };
+}
+
+/**
+ * A signature of Standard Webhooks, `v1,` and base64: HMAC-SHA256.
+ *
+ * @param head what is signed before the content: id and timestamp, each with a full stop behind it
+ */
+export function webhookSignature(key: Uint8Array, head: string, content: Uint8Array): string {
+  const signed = concatBytes(utf8ToBytes(head), content);
+  return `v1,${base64.encode(hmac(sha256, key, signed))}`;
 }
 
 /** A header has ASCII only; JSON can write every other character as an escape. */

@@ -4,6 +4,7 @@ import { mount } from "../../base/description/declaration.ts";
 import type { Outside } from "../../base/outside/outside.ts";
 import type { Part } from "../../base/parts/part.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
+import { localWebhooks } from "./local_webhooks.ts";
 import { disabledNotices } from "./disabled_notice.ts";
 import { eventMaking } from "./event_making.ts";
 import { EventSweep } from "./event_sweep.ts";
@@ -12,10 +13,15 @@ import { webhookDelivery } from "./webhook_delivery.ts";
 import { Webhooks } from "./webhooks.ts";
 import { WebhookSecrets } from "./webhook_secrets.ts";
 
+export interface WebhooksPart extends Part {
+  /** What local mode shows of them. */
+  shown: ReturnType<typeof localWebhooks>;
+}
+
 export function openWebhooks(
   core: MailCore,
   outside: Pick<Outside, "post" | "requireUrl" | "refusal">,
-): Part {
+): WebhooksPart {
   const { outgoing, mailer, deps: { config: { mail }, log } } = core;
   const secrets = new WebhookSecrets(core);
   const webhooks = new Webhooks({ ...core, secrets });
@@ -33,6 +39,7 @@ export function openWebhooks(
   const sweep = new EventSweep({ ...core, log });
   const requireUrl = (url: string) => outside.requireUrl(url);
   return {
+    shown: localWebhooks({ ...core, webhooks, secrets }),
     routes: mount(WEBHOOK_ROUTES, { ...core, webhooks, requireUrl, off }),
     notes: off === null ? [] : [startupNote("webhooks", `off, nothing is delivered: ${off}`)],
     start: () => sweep.begin(),

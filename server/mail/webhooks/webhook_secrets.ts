@@ -44,19 +44,28 @@ export class WebhookSecrets {
     body: Uint8Array,
     atMs: number,
   ): Promise<Record<string, string>> {
-    const ring = await this.#ring();
     const second = String(Math.floor(atMs / 1000));
-    const signatures = secrets
-      .filter(({ untilMs }) => untilMs === null || atMs < untilMs)
-      .map((sealed) => {
-        const hmac = createHmac("sha256", ring.open(sealed, boundTo(id)));
-        return `v1,${hmac.update(`${eventId}.${second}.`).update(body).digest("base64")}`;
-      });
+    const signatures = (await this.#keys({ id, secrets }, atMs)).map((key) => {
+      const hmac = createHmac("sha256", key);
+      return `v1,${hmac.update(`${eventId}.${second}.`).update(body).digest("base64")}`;
+    });
     return {
       "webhook-id": eventId,
       "webhook-timestamp": second,
       "webhook-signature": signatures.join(" "),
     };
+  }
+
+  /** The secrets that sign at a time, as they were shown: for local mode, whose orgs are one person's. */
+  async texts(webhook: Pick<WebhookRecord, "id" | "secrets">, atMs: number): Promise<string[]> {
+    return (await this.#keys(webhook, atMs)).map((key) => SECRET_PREFIX + key.toBase64());
+  }
+
+  async #keys({ id, secrets }: Pick<WebhookRecord, "id" | "secrets">, atMs: number) {
+    const ring = await this.#ring();
+    return secrets
+      .filter(({ untilMs }) => untilMs === null || atMs < untilMs)
+      .map((sealed) => ring.open(sealed, boundTo(id)));
   }
 
   async #ring(): Promise<KeyRing> {

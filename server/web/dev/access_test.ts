@@ -26,7 +26,8 @@ const FORWARDED = [
   "X-Original-Forwarded-For",
   "Tailscale-User-Login",
 ];
-const check = (headers: Record<string, string>) => refuseStrangers(new Headers(headers), BASE);
+const check = (headers: Record<string, string>) =>
+  refuseStrangers(new Headers(headers), BASE, "the captured mail");
 
 Deno.test("refuseStrangers() lets this machine's names and own pages in", () => {
   for (

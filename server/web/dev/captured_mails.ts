@@ -1,6 +1,7 @@
 /** What local mode keeps of the mail that it sends, in memory: the newest, within bounds. */
 import type { OutgoingMail } from "../../base/mailer/mailer.ts";
 import type { MailContent } from "./mail_content.ts";
+import { Newest } from "./newest.ts";
 
 /** A mail that was sent, as local mode keeps it. */
 export interface CapturedMail {
@@ -28,11 +29,11 @@ export interface CaptureBounds {
 const BOUNDS: CaptureBounds = { mails: 500, bytes: 64 * 2 ** 20 };
 
 export class CapturedMails {
-  readonly #mails: CapturedMail[] = [];
-  #bytes = 0;
-  #last = 0;
+  readonly #mails: Newest<CapturedMail>;
 
-  constructor(private readonly bounds: CaptureBounds = BOUNDS) {}
+  constructor({ mails, bytes }: CaptureBounds = BOUNDS) {
+    this.#mails = new Newest({ entries: mails, bytes }, sizeOf);
+  }
 
   /** Keeps a mail; the oldest make room for it. */
   add(
@@ -40,23 +41,17 @@ export class CapturedMails {
     of: Pick<CapturedMail, "atMs" | "result" | "content">,
   ): CapturedMail {
     // A copy: composed mails may be views of larger buffers.
-    const mail: CapturedMail = { ...of, number: ++this.#last, from, to, raw: Uint8Array.from(raw) };
-    this.#mails.push(mail);
-    this.#bytes += sizeOf(mail);
-    while (this.#mails.length > this.bounds.mails || this.#bytes > this.bounds.bytes) {
-      this.#bytes -= sizeOf(this.#mails.shift()!);
-    }
-    return mail;
+    return this.#mails.add((number) => ({ ...of, number, from, to, raw: Uint8Array.from(raw) }));
   }
 
   /** The newest first. */
   get newestFirst(): CapturedMail[] {
-    return this.#mails.toReversed();
+    return this.#mails.newestFirst;
   }
 
   /** Undefined for a number that was never given, or whose mail is no longer kept. */
   find(number: number): CapturedMail | undefined {
-    return this.#mails[number - (this.#mails[0]?.number ?? 0)];
+    return this.#mails.find(number);
   }
 }
 

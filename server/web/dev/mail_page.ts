@@ -31,7 +31,8 @@ export function mailListPage(
   }<p>Local mode: what this relay sends is kept here and goes nowhere. It keeps the newest 500 mails
 in memory, 64 MiB at most, until it stops. Its inboxes are at <code>${domain}</code>.</p>
 <p>Recipients at <code>bounce.test</code> and <code>defer.test</code> are refused, for good and for a time; at
-<code>unknown.test</code> mail is taken without a reply. One click on a code selects it.</p>
+<code>unknown.test</code> mail is taken without a reply. One click on a code selects it.
+<a href="/dev/webhooks">Deliveries of webhooks</a> have a page of their own.</p>
 ${handInForm(domain)}
 <h2>What was sent</h2>
 ${

@@ -7,7 +7,9 @@ import { createCaptureMailer } from "./capture_mailer.ts";
 import { CapturedMails } from "./captured_mails.ts";
 import { CapturedReader } from "./captured_reader.ts";
 import type { HandIn } from "./hand_in.ts";
+import { type LocalWebhooks, NO_WEBHOOKS } from "./local_webhooks.ts";
 import { localRoutes } from "./routes.ts";
+import { webhookRoutes } from "./webhook_routes.ts";
 
 export interface LocalMode {
   /** Keeps what it is given. */
@@ -15,8 +17,9 @@ export interface LocalMode {
   /**
    * Its pages: a second step, since the mail area is built on the mailer.
    * @param handIn null where the mail area is off
+   * @param webhooks of the mail area
    */
-  open(handIn: HandIn | null): Part;
+  open(handIn: HandIn | null, webhooks?: LocalWebhooks): Part;
 }
 
 /** Null for a relay that is not in local mode. */
@@ -29,15 +32,20 @@ export function openLocalMode(
   const reader = new CapturedReader();
   return {
     mailer: createCaptureMailer(mails, now, (raw) => reader.read(raw)),
-    open: (handIn) => ({
-      routes: localRoutes({ mails, baseUrl, domain: domain!, handIn, now, random }),
-      close: () => reader.close(),
-      notes: [
-        startupNote(
-          "local mode",
-          `on: mail goes nowhere, what is sent is at ${baseUrl}/dev/mail`,
-        ),
-      ],
-    }),
+    open(handIn, webhooks = NO_WEBHOOKS) {
+      const receiver = webhookRoutes({ webhooks, baseUrl, now });
+      const captured = localRoutes({ mails, baseUrl, domain: domain!, handIn, now, random });
+      return {
+        routes: [...captured, ...receiver.routes],
+        endWaits: () => receiver.endWaits(),
+        close: () => reader.close(),
+        notes: [
+          startupNote(
+            "local mode",
+            `on: mail goes nowhere, what is sent is at ${baseUrl}/dev/mail`,
+          ),
+        ],
+      };
+    },
   };
 }

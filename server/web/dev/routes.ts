@@ -2,17 +2,21 @@
 import type { Context } from "hono";
 import type { Deps } from "../../base/parts/deps.ts";
 import { RelayError } from "../../base/errors.ts";
-import { answerJson } from "../../base/http/answers/answer.ts";
-import { answerWhole } from "../../base/http/answers/large_answer.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
 import { readBody } from "../../base/http/routes/read_body.ts";
 import type { HttpEnv, Route } from "../../base/http/routes/route.ts";
-import { answerPage } from "../../base/pages/answer_page.ts";
-import { refuseStrangers } from "./access.ts";
 import type { CapturedMail, CapturedMails } from "./captured_mails.ts";
 import { composeAnswer } from "./compose_answer.ts";
 import { composePlainMail } from "./compose_plain_mail.ts";
 import type { HandedIn, HandIn, MailToHandIn } from "./hand_in.ts";
+import {
+  answerBytes,
+  answerPerson,
+  answerProgram,
+  LOCAL_HEADERS,
+  localRoute,
+  numberIn,
+} from "./local_route.ts";
 import { mailListPage, mailPage, type NoticeName } from "./mail_page.ts";
 import { newMailStamp } from "./mail_stamp.ts";
 import {
@@ -33,36 +37,17 @@ export interface LocalRouteServices extends Pick<Deps, "now" | "random"> {
 }
 
 const PATH = "/dev/mail";
-/** Kept by nobody, and loaded into no page of another. */
-const HEADERS = {
-  "Cache-Control": "no-store",
-  "Cross-Origin-Resource-Policy": "same-origin",
-  "Referrer-Policy": "no-referrer",
-  "X-Content-Type-Options": "nosniff",
-};
-const BODY_BYTES = 256 * 1024;
 /** Whom a mail without a sender is from, in its header. */
 const NULL_SENDER = { name: "Mail Delivery System", address: "mailer-daemon@sender.test" };
 
 /** Mounted in local mode alone: elsewhere these paths are unknown. */
 export function localRoutes(services: LocalRouteServices): Route[] {
   const { mails, baseUrl, domain } = services;
-  type LocalHandler = (c: Context<HttpEnv>) => Response | Promise<Response>;
-  const route = (method: Route["method"], path: string, handle: LocalHandler): Route => ({
-    method,
-    path,
-    page: true,
-    cors: "none",
-    ...(method === "POST" ? { body: { limitBytes: BODY_BYTES, pool: "mail" } } : {}),
-    handle(c) {
-      refuseStrangers(c.req.raw.headers, baseUrl);
-      return handle(c);
-    },
-  });
+  const route = localRoute(baseUrl, "the captured mail");
 
   function find(c: Context<HttpEnv>): CapturedMail {
-    const number = c.get("path").split("/")[3]!;
-    const mail = /^[1-9][0-9]{0,14}$/.test(number) ? mails.find(Number(number)) : undefined;
+    const number = numberIn(c);
+    const mail = number === undefined ? undefined : mails.find(number);
     if (mail !== undefined) return mail;
     throw new RelayError(
       "not_found",
@@ -85,21 +70,17 @@ export function localRoutes(services: LocalRouteServices): Route[] {
     route("GET", PATH, async (c) => {
       const newestFirst = mails.newestFirst;
       if (namesHtml(c.req.raw)) {
-        return answerHtml(await mailListPage(newestFirst, domain, noticeOf(c)));
+        return answerPerson(await mailListPage(newestFirst, domain, noticeOf(c)));
       }
-      return answer({ data: newestFirst.map(rowOf), next_cursor: null });
+      return answerProgram({ data: newestFirst.map(rowOf), next_cursor: null });
     }),
     route("GET", `${PATH}/{n}`, async (c) => {
       const mail = find(c);
       return namesHtml(c.req.raw)
-        ? answerHtml(await mailPage(mail, noticeOf(c)))
-        : answer(detailOf(mail));
+        ? answerPerson(await mailPage(mail, noticeOf(c)))
+        : answerProgram(detailOf(mail));
     }),
-    route("GET", `${PATH}/{n}/raw`, (c) =>
-      answerWhole(find(c).raw, {
-        // Shown as text, whatever it holds.
-        headers: { ...HEADERS, "Content-Type": "text/plain; charset=utf-8" },
-      })),
+    route("GET", `${PATH}/{n}/raw`, (c) => answerBytes(find(c).raw)),
     route("POST", PATH, async (c) => {
       const { fields, isForm } = await read(c, ["from", "to", "subject", "text"]);
       const { from, to, subject, text } = readMailRequest(fields);
@@ -110,14 +91,14 @@ export function localRoutes(services: LocalRouteServices): Route[] {
         text,
       }, newMailStamp(services));
       const handedIn = await give({ from, to: [to], raw });
-      return isForm ? seePage(PATH, "handed_in") : answer(handedIn);
+      return isForm ? seePage(PATH, "handed_in") : answerProgram(handedIn);
     }),
     route("POST", `${PATH}/{n}/answer`, async (c) => {
       const mail = find(c);
       const { fields, isForm } = await read(c, ["as", "text"]);
       const { as, text } = readAnswerRequest(fields);
       const handedIn = await give(await composeAnswer(as, mail, text, newMailStamp(services)));
-      return isForm ? seePage(`${PATH}/${mail.number}`, as) : answer(handedIn);
+      return isForm ? seePage(`${PATH}/${mail.number}`, as) : answerProgram(handedIn);
     }),
   ];
 }
@@ -148,21 +129,8 @@ function noticeOf(c: Context<HttpEnv>): string | null {
 
 /** Back to a page, so that loading it again hands in nothing. @param told what the page says */
 function seePage(path: string, told: NoticeName): Response {
-  const headers = { ...HEADERS, Location: `${path}?notice=${told}` };
+  const headers = { ...LOCAL_HEADERS, Location: `${path}?notice=${told}` };
   return new Response(null, { status: 303, headers });
-}
-
-function answer(value: unknown): Response {
-  return answerJson(value, 200, { ...HEADERS, Vary: "Accept" });
-}
-
-/** Its forms are POSTed to routes that check their Origin. */
-function answerHtml(page: string): Response {
-  const { "Referrer-Policy": _, ...headers } = HEADERS;
-  return answerPage(page, {
-    referrerPolicy: "same-origin",
-    headers: { ...headers, Vary: "Accept" },
-  });
 }
 
 function rowOf({ number, atMs, from, to, result, raw, content }: CapturedMail) {

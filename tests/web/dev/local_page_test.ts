@@ -93,7 +93,7 @@ const ALLOWED = new RegExp(
       `/?(?:html|head|title|body|header|nav|main|footer|div|span|h1|h2|h3|p|ol|ul|li|dl|dt|dd|pre|code|a|bdi)`,
       `nav aria-label="Relay"|main id="main" class="wide"|dl class="facts"|ol class="records"`,
       `code class="copy"|div class="(?:bar|card|lines)"`,
-      `a (?:class="(?:skip|brand)" )?href="(?:#main|/|/v1/limits|/contact|/dev/mail(?:/[0-9]+(?:/raw)?)?)"`,
+      `a (?:class="(?:skip|brand)" )?href="(?:#main|/|/v1/limits|/contact|/dev/webhooks|/dev/mail(?:/[0-9]+(?:/raw)?)?)"`,
       `a href="/(?:network|agents|verify|docs)" `,
       `a href="https?://[^"<>]*" rel="noopener noreferrer"`,
       `/?(?:details|summary|form|button)|/label|/textarea|div class="(?:actions|field)"`,
