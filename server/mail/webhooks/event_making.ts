@@ -2,8 +2,7 @@
  * Makes the body of an event, and queues its deliveries: after the commit that made it happen, so that
  * this one has no more to do, and in one commit with the end of the event's row of the queue.
  */
-import { BlobDamaged } from "../../base/blobs/blob_damaged.ts";
-import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";
+import { BlobDamaged, type BlobRef, type Blobs } from "../../base/blobs/blobs.ts";
 import type {
   AttemptOutcome,
   ExtraWrites,

@@ -1,4 +1,5 @@
 /** Webhooks as a part of the mail area: routes, deliveries, and what is left of events. */
+import type { MailConfig } from "../../base/config/mail_config.ts";
 import { startupNote } from "../../base/config/startup_notes.ts";
 import { mount } from "../../base/description/declaration.ts";
 import type { Outside } from "../../base/outside/outside.ts";
@@ -41,9 +42,16 @@ export function openWebhooks(
   return {
     shown: localWebhooks({ ...core, webhooks, secrets }),
     routes: mount(WEBHOOK_ROUTES, { ...core, webhooks, requireUrl, off }),
-    notes: off === null ? [] : [startupNote("webhooks", `off, nothing is delivered: ${off}`)],
+    notes: [
+      startupNote("webhooks", off === null ? onNote(mail) : `off, nothing is delivered: ${off}`),
+    ],
     start: () => sweep.begin(),
     everyMinute: () => sweep.run(),
     close: () => sweep.close(),
   };
+}
+
+function onNote({ allowLoopbackWebhooks, local }: MailConfig): string {
+  if (local) return "on: to this machine alone, as local mode delivers nothing outside";
+  return allowLoopbackWebhooks ? "on: to public hosts, and to this machine" : "on: to public hosts";
 }

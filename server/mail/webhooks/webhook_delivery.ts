@@ -3,8 +3,7 @@
  * end of its row of the queue, or with its next due time. A process that dies in between leaves the row,
  * and delivers again: the webhook-id tells the receiver (docs/adr/0062).
  */
-import { BlobDamaged } from "../../base/blobs/blob_damaged.ts";
-import type { Blobs } from "../../base/blobs/blobs.ts";
+import { BlobDamaged, type Blobs } from "../../base/blobs/blobs.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import type {
   AttemptOutcome,
@@ -18,6 +17,7 @@ import type { Store } from "../../base/storage/rows/store.ts";
 import { MINUTE_MS } from "../../base/time/time_units.ts";
 import { timestamp } from "../../base/time/timestamp.ts";
 import { eventKeyOf, type EventRow } from "../records/event_record.ts";
+import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
 import { makeMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import {
@@ -120,13 +120,16 @@ async function readWanted(
 ): Promise<{ webhook: WebhookRecord; body: Uint8Array } | Outcome> {
   const { store, records, blobs, limits } = options;
   const { orgId, webhookId, epoch, isSingle } = payload;
-  const [org, webhook, event] = await Promise.all([
+  const { inboxId } = payload;
+  const [org, inbox, webhook, event] = await Promise.all([
     records.read<OrgRecord>(orgKey(orgId)),
+    inboxId === "" ? null : records.read<InboxRecord>(inboxKey(orgId, inboxId)),
     records.read<WebhookRecord>(webhookKey(orgId, webhookId)),
     readEvent(options, payload),
   ]);
   if (org === null || orgState(org, store.now(), limits) === "gone") return dropped("deleted");
-  if (webhook === null) return dropped("deleted");
+  // What is left of a deleted inbox is erased after its record.
+  if (webhook === null || inbox === null && inboxId !== "") return dropped("deleted");
   if (!isSingle && webhook.epoch !== epoch) return dropped("disabled");
   if (event === null) return dropped("the event was erased");
   if (org.suspendedAtMs !== null) return later("the org is suspended");
