@@ -27,6 +27,7 @@ import { openMessages } from "./mailbox/messages/part.ts";
 import { openOrgs } from "./orgs/part.ts";
 import { MailWorker, startMailWorker } from "./worker/mail_worker.ts";
 import { openReceiving, type Receiving } from "./receiving/part.ts";
+import { openSmtp } from "./receiving/smtp/part.ts";
 import { MAIL_ROUTES } from "./routes.ts";
 import { openSearch } from "./search/part.ts";
 import { MailSecret } from "./access/mail_secret.ts";
@@ -40,10 +41,15 @@ import { WEBHOOK_ROUTES } from "./webhooks/webhook_routes.ts";
 /** From here on two workers read mail, so that a slow job does not hold up all others. */
 const CORES_FOR_TWO_READERS = 4;
 
+const NO_WAY_IN =
+  "not at all: set RELAY_MAIL_LISTEN for SMTP, or RELAY_MAIL_INBOUND_SECRET for a gateway";
+
 export interface Mail extends Part {
   isOn: boolean;
   /** The way in for local mode, without a known client; null where mail is off or not local. */
   handIn: Receiving["handIn"] | null;
+  /** How mail from outside can come in, once the relay has started. */
+  waysIn(): string[];
   /** What the area tells repetitions apart by. */
   repetitions: readonly RepetitionKind[];
 }
@@ -65,6 +71,7 @@ export async function openMail(core: Core, ring: KeyRing, options: MailOptions):
     return {
       isOn: false,
       handIn: null,
+      waysIn: () => [],
       repetitions: [],
       routes: offRoutes(MAIL_ROUTES, limits),
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
@@ -73,8 +80,8 @@ export async function openMail(core: Core, ring: KeyRing, options: MailOptions):
   if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
   await claimStore(store, { domain: domain!, local });
   return await openTogether(log, async (parts) => {
-    const { handIn, repetitions } = await openMailParts(parts, core, options, secret);
-    return Object.assign(parts, { isOn: true, handIn: local ? handIn : null, repetitions });
+    const { handIn, ...opened } = await openMailParts(parts, core, options, secret);
+    return Object.assign(parts, { isOn: true, handIn: local ? handIn : null, ...opened });
   });
 }
 
@@ -84,7 +91,7 @@ async function openMailParts(
   core: Core,
   options: MailOptions,
   secret: MailSecret,
-): Promise<Pick<Mail, "repetitions"> & Pick<Receiving, "handIn">> {
+): Promise<Pick<Mail, "repetitions" | "waysIn"> & Pick<Receiving, "handIn">> {
   const { deps } = core;
   const { config, random, log } = deps;
   const add = <P extends Part>(name: string, part: P): P => parts.add(name, part);
@@ -124,9 +131,21 @@ async function openMailParts(
     openReceiving(mail, { auth, reports, inboundSecret, composer: senderPart.composer }),
   );
   const { receiver, handIn } = receiving;
+  const smtp = add("smtp", await openSmtp(mail, receiver));
+  const others = [
+    ...inboundSecret === null ? [] : ["gateway"],
+    ...config.mail.local ? ["local"] : [],
+  ];
+  const waysIn = () => [...smtp.ways(), ...others];
+  add("ways in", {
+    get notes() {
+      const ways = waysIn().join(", ");
+      return [startupNote("mail in", ways === "" ? NO_WAY_IN : ways)];
+    },
+  });
   add("delivery", openDelivery(mail, { changes, receiver }));
   const { search } = add("search", openSearch(mail));
   add("tools", { routes: mount(TOOL_ROUTES, { ...mail, ...senderPart, ...sending, search }) });
   add("webhooks", { routes: mount(WEBHOOK_ROUTES, mail) });
-  return { handIn, repetitions: [senderPart.keyedAnswers, ...receiving.repetitions] };
+  return { handIn, waysIn, repetitions: [senderPart.keyedAnswers, ...receiving.repetitions] };
 }

@@ -173,7 +173,7 @@ Deno.test("permissionFlags() has no next hop in local mode, and a folder of its 
     RELAY_SMTP_URL: "smtp://mail.example",
     RELAY_MAIL_FROM: "relay@example.org",
   };
-  assert.deepEqual(given(local, "net"), ["127.0.0.1:8000"]);
+  assert.deepEqual(given(local, "net"), ["127.0.0.1:8000", "127.0.0.1:0"]);
   assert.deepEqual(given(local, "write"), ["data-mail"]);
   assert.deepEqual(given(local, "read"), [".env", "data-mail", ...WORKER_MODULES]);
   assert.deepEqual(given({ ...local, RELAY_DATA_DIR: "/srv/x" }, "write"), ["/srv/x"]);
