@@ -27,7 +27,7 @@ import { openMessages } from "./mailbox/messages/part.ts";
 import { openOrgs } from "./orgs/part.ts";
 import { MailWorker, startMailWorker } from "./worker/mail_worker.ts";
 import { openReceiving, type Receiving } from "./receiving/part.ts";
-import { openSmtp } from "./receiving/smtp/part.ts";
+import { openSmtp, type SmtpOptions, type WayIn } from "./receiving/smtp/part.ts";
 import { MAIL_ROUTES } from "./routes.ts";
 import { openSearch } from "./search/part.ts";
 import { MailSecret } from "./access/mail_secret.ts";
@@ -49,7 +49,7 @@ export interface Mail extends Part {
   /** The way in for local mode, without a known client; null where mail is off or not local. */
   handIn: Receiving["handIn"] | null;
   /** How mail from outside can come in, once the relay has started. */
-  waysIn(): string[];
+  waysIn(): WayIn[];
   /** What the area tells repetitions apart by. */
   repetitions: readonly RepetitionKind[];
 }
@@ -58,7 +58,12 @@ export interface Mail extends Part {
  * @param ring custody keys, under which the area's secrets are sealed
  * @throws ConfigError for a store whose mail area is another, and for a DKIM key that cannot sign
  */
-export async function openMail(core: Core, ring: KeyRing, options: MailOptions): Promise<Mail> {
+export async function openMail(
+  core: Core,
+  ring: KeyRing,
+  options: MailOptions,
+  smtp: SmtpOptions,
+): Promise<Mail> {
   const { deps, store, records, commits, limits } = core;
   const { config, random, log } = deps;
   const secret = new MailSecret({ records, commits, ring, random });
@@ -80,7 +85,7 @@ export async function openMail(core: Core, ring: KeyRing, options: MailOptions):
   if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
   await claimStore(store, { domain: domain!, local });
   return await openTogether(log, async (parts) => {
-    const { handIn, ...opened } = await openMailParts(parts, core, options, secret);
+    const { handIn, ...opened } = await openMailParts(parts, core, { ...options, smtp }, secret);
     return Object.assign(parts, { isOn: true, handIn: local ? handIn : null, ...opened });
   });
 }
@@ -89,7 +94,7 @@ export async function openMail(core: Core, ring: KeyRing, options: MailOptions):
 async function openMailParts(
   parts: OpenParts,
   core: Core,
-  options: MailOptions,
+  { smtp: smtpOptions, ...options }: MailOptions & { smtp: SmtpOptions },
   secret: MailSecret,
 ): Promise<Pick<Mail, "repetitions" | "waysIn"> & Pick<Receiving, "handIn">> {
   const { deps } = core;
@@ -131,16 +136,16 @@ async function openMailParts(
     openReceiving(mail, { auth, reports, inboundSecret, composer: senderPart.composer }),
   );
   const { receiver, handIn } = receiving;
-  const smtp = add("smtp", await openSmtp(mail, receiver));
-  const others = [
-    ...inboundSecret === null ? [] : ["gateway"],
-    ...config.mail.local ? ["local"] : [],
+  const smtp = add("smtp", await openSmtp(mail, receiver, smtpOptions));
+  const waysIn = () => [
+    ...smtp.ways(),
+    ...inboundSecret === null ? [] : [{ way: "gateway" }],
+    ...config.mail.local ? [{ way: "local" }] : [],
   ];
-  const waysIn = () => [...smtp.ways(), ...others];
   add("ways in", {
     get notes() {
-      const ways = waysIn().join(", ");
-      return [startupNote("mail in", ways === "" ? NO_WAY_IN : ways)];
+      const ways = waysIn().map(({ way, at }: WayIn) => at === undefined ? way : `SMTP at ${at}`);
+      return [startupNote("mail in", ways.join(", ") || NO_WAY_IN)];
     },
   });
   add("delivery", openDelivery(mail, { changes, receiver }));

@@ -1,6 +1,7 @@
 /** The SMTP server as a part of the mail area: mail straight from the internet (docs/mail.md). */
 import { ConfigError } from "../../../base/config/values.ts";
 import { BodyBudget } from "../../../base/http/bodies/body_budget.ts";
+import { RequestsUnderWay } from "../../../base/http/routes/requests_under_way.ts";
 import { logSparsely } from "../../../base/log_sparsely.ts";
 import { startupNote } from "../../../base/config/startup_notes.ts";
 import type { Part } from "../../../base/parts/part.ts";
@@ -13,13 +14,21 @@ import { SMTP_BOUNDS, type SmtpBounds } from "./smtp_bounds.ts";
 import { SmtpListener } from "./smtp_listener.ts";
 
 export interface SmtpOptions {
+  /** Counts messages that are being stored: a stopping relay waits for them. */
+  requests?: RequestsUnderWay;
   bounds?: Partial<SmtpBounds>;
   startTicker?: StartTicker;
 }
 
+/** How mail from outside can come in, and where. */
+export interface WayIn {
+  way: string;
+  at?: string;
+}
+
 export interface SmtpPart extends Part {
   /** This way in, with its address, while it is open. */
-  ways(): string[];
+  ways(): WayIn[];
 }
 
 /** In local mode without an address of its own: whatever port is free. */
@@ -29,7 +38,8 @@ const LOCAL = { host: "127.0.0.1", port: 0 };
 export async function openSmtp(
   core: MailCore,
   receiver: Pick<Receiver, "receive">,
-  { bounds, startTicker = startIntervalTicker }: SmtpOptions = {},
+  { bounds, startTicker = startIntervalTicker, requests = new RequestsUnderWay() }: SmtpOptions =
+    {},
 ): Promise<SmtpPart> {
   const { deps: { config, elapsed, log }, domain, limits, now, random } = core;
   const { listen = config.mail.local ? LOCAL : undefined, tls, local, proxies } = config.mail;
@@ -47,7 +57,7 @@ export async function openSmtp(
   const logFailure = logSparsely(log, "smtp_failed", elapsed);
   const all = { ...SMTP_BOUNDS, ...bounds };
   return {
-    ways: () => listener === null ? [] : [`SMTP at ${address(listener)}`],
+    ways: () => listener === null ? [] : [{ way: "smtp", at: address(listener) }],
     get notes() {
       if (listener === null) return [];
       const tls = certificate === null ? "without TLS" : "with STARTTLS";
@@ -64,7 +74,7 @@ export async function openSmtp(
             limitBytes: limits.mailInboundBytes,
             budget: new BodyBudget(elapsed, all.messages),
             preview: createPreview(core),
-            receive: (mail) => receiver.receive(mail),
+            receive: async (mail) => await requests.counted(() => receiver.receive(mail)),
           },
           ...{ proxies, isLocal: local, startTicker, logFailure },
         });

@@ -1,7 +1,6 @@
 /** The SMTP server: who may connect, how many, how long, and how it stops. */
 import { Buffer } from "node:buffer";
-import { createServer, type Server, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import ipaddr from "ipaddr.js";
 import type { AddressRange } from "../../../base/config/mail_config.ts";
 import type { HostPort } from "../../../base/config/values.ts";
@@ -37,6 +36,8 @@ export class SmtpListener {
   readonly #sockets = new Map<SmtpSocket, number | null>();
   readonly #stopTicker: () => void;
   #isStopped = false;
+  /** The port listened on, the one taken when 0 was asked. */
+  port = 0;
 
   private constructor(private readonly options: SmtpListenerOptions) {
     const { session: { bounds }, logFailure, startTicker } = options;
@@ -61,11 +62,8 @@ export class SmtpListener {
       listener.#server.once("error", reject);
       listener.#server.listen(port, host, resolve);
     });
+    listener.port = (listener.#server.address() as AddressInfo).port;
     return listener;
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
   }
 
   /** Sessions under way. */
@@ -95,13 +93,10 @@ export class SmtpListener {
         return permit === null ? REPLIES.tooMany : client;
       });
       this.#sessions.set(session, run);
-      try {
-        await run;
-      } finally {
-        release();
-        this.#sessions.delete(session);
-        session.end("");
-      }
+      await run.catch(this.options.logFailure);
+      release();
+      this.#sessions.delete(session);
+      session.end("");
     } else session.end(REPLIES.full);
     this.#sockets.set(link, elapsed() + bounds.farewellMs);
     await link.closed();
@@ -112,13 +107,15 @@ export class SmtpListener {
   #makesRoom(): boolean {
     const { bounds, elapsed } = this.options.session;
     if (this.#sessions.size < bounds.connections) return true;
-    const waiting = [...this.#sessions.keys()].filter(({ waitsSinceMs }) => waitsSinceMs !== null)
-      .sort((a, b) => a.waitsSinceMs! - b.waitsSinceMs!);
-    const longest = waiting[0];
-    if (longest === undefined) return false;
-    if (elapsed() - longest.waitsSinceMs! < bounds.givesWayMs) return false;
-    longest.end(REPLIES.full);
-    return true;
+    let longest: SmtpSession | null = null;
+    let sinceMs = elapsed() - bounds.givesWayMs;
+    for (const session of this.#sessions.keys()) {
+      const { waitsSinceMs } = session;
+      if (waitsSinceMs === null || waitsSinceMs > sinceMs) continue;
+      [longest, sinceMs] = [session, waitsSinceMs];
+    }
+    longest?.end(REPLIES.full);
+    return longest !== null;
   }
 
   async #identify(peer: string, input: SmtpInput): Promise<SmtpClient | Reply | null> {

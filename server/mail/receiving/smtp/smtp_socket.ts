@@ -3,6 +3,8 @@ import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import { type SecureContext, TLSSocket } from "node:tls";
 
+const ENDS = ["end", "close", "error"];
+
 export class SmtpSocket {
   #socket: Socket;
   readonly #pieces: Uint8Array[] = [];
@@ -19,17 +21,25 @@ export class SmtpSocket {
   }
 
   #listenTo(socket: Socket): void {
-    socket.on("data", (piece: Uint8Array) => {
-      socket.pause();
-      this.#pieces.push(piece);
-      this.#wake();
-    });
-    const end = () => {
-      this.#isAtEnd = true;
-      this.#wake();
-    };
-    for (const event of ["end", "close", "error"]) socket.on(event, end);
+    socket.on("data", this.#onData);
+    for (const event of ENDS) socket.on(event, this.#onEnd);
   }
+
+  #leave(socket: Socket): void {
+    socket.off("data", this.#onData);
+    for (const event of ENDS) socket.off(event, this.#onEnd);
+  }
+
+  readonly #onData = (piece: Uint8Array) => {
+    this.#socket.pause();
+    this.#pieces.push(piece);
+    this.#wake();
+  };
+
+  readonly #onEnd = () => {
+    this.#isAtEnd = true;
+    this.#wake();
+  };
 
   /** Whether nothing has come that is not read. */
   get isEmpty(): boolean {
@@ -63,7 +73,7 @@ export class SmtpSocket {
    */
   async startTls(ready: string, secureContext: SecureContext): Promise<boolean> {
     const plain = this.#socket;
-    for (const event of ["data", "end"]) plain.removeAllListeners(event);
+    this.#leave(plain);
     plain.write(ready);
     const secure = new TLSSocket(plain, { isServer: true, secureContext });
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -86,7 +96,7 @@ export class SmtpSocket {
     this.#isAtEnd = true;
     this.#wake();
     if (socket.destroyed || this.#isShaking) return this.destroy();
-    socket.removeAllListeners("data");
+    this.#leave(socket);
     const flushed = () => {
       this.#flushed.resolve();
       if (isAtEnd) socket.destroy();
