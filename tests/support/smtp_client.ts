@@ -93,3 +93,31 @@ export function openSmtpClient(port: number, localAddress = "127.0.0.1"): RawSmt
   };
   return client;
 }
+
+/** The port of a relay's SMTP server, as start-up tells it. */
+export function smtpPortOf({ relay }: { relay: { startupNotes(): string[] } }): number {
+  const line = relay.startupNotes().find((note) => note.trimStart().startsWith("mail in"));
+  const port = /SMTP at [^ ]*:([0-9]+)/.exec(line ?? "")?.[1];
+  if (port === undefined) throw new Error(`no SMTP server: ${line}`);
+  return Number(port);
+}
+
+/** Sends a message in a session of its own. @returns the reply to its end, or to what was refused before */
+export async function sendBySmtp(
+  port: number,
+  { from = "sender@else.test", to, raw }: { from?: string; to: readonly string[]; raw: string },
+): Promise<string> {
+  using client = openSmtpClient(port);
+  await client.reply();
+  const lines = [
+    "EHLO c.test",
+    `MAIL FROM:<${from}>`,
+    ...to.map((address) => `RCPT TO:<${address}>`),
+    "DATA",
+  ];
+  for (const line of lines) {
+    const reply = await client.ask(line);
+    if (/^[45]/.test(reply)) return reply;
+  }
+  return await client.ask(`${raw.replaceAll(/^\./gm, "..")}.`);
+}
