@@ -19,6 +19,7 @@ export interface SmtpRigOptions
     Partial<Pick<SmtpListenerOptions, "proxies" | "isLocal">>,
     Partial<Pick<SmtpSessionServices, "limitBytes" | "certificate" | "preview">> {
   bounds?: Partial<SmtpBounds>;
+  listener?: Deno.TcpListener;
   /** What becomes of a message; taken by all unless given. */
   outcome?: (mail: ReceivedMail) => Outcome["code"] | Outcome[] | Promise<Outcome["code"]>;
 }
@@ -41,7 +42,7 @@ export interface SmtpRig extends AsyncDisposable {
   untilSize(size: number): Promise<void>;
 }
 
-export async function startSmtpRig(options: SmtpRigOptions = {}): Promise<SmtpRig> {
+export function startSmtpRig(options: SmtpRigOptions = {}): SmtpRig {
   const { bounds, outcome = () => null, proxies = [], isLocal = false } = options;
   let elapsedMs = 0;
   let tick = () => {};
@@ -50,35 +51,38 @@ export async function startSmtpRig(options: SmtpRigOptions = {}): Promise<SmtpRi
   const all = { ...SMTP_BOUNDS, ...bounds };
   const budget = new WatchedBudget(() => elapsedMs, all.messages);
   const logFailure = (error: unknown) => void failures.push(error);
-  const listener = await SmtpListener.listen({ host: "127.0.0.1", port: 0 }, {
-    session: {
-      domain: "agents.test",
-      bounds: all,
-      limitBytes: options.limitBytes ?? 25 * 2 ** 20,
-      budget,
-      certificate: options.certificate ?? null,
-      preview: options.preview ??
-        ((_envelope, address) =>
-          Promise.resolve(address.startsWith("nobody@") ? "not_found" : null)),
-      async receive(mail) {
-        received.push(mail);
-        const found = await outcome(mail);
-        if (Array.isArray(found)) return { outcomes: found };
-        return { outcomes: mail.to.map((address) => ({ address, code: found })) as Outcome[] };
+  const listener = new SmtpListener(
+    options.listener ?? Deno.listen({ hostname: "127.0.0.1", port: 0 }),
+    {
+      session: {
+        domain: "agents.test",
+        bounds: all,
+        limitBytes: options.limitBytes ?? 25 * 2 ** 20,
+        budget,
+        certificate: options.certificate ?? null,
+        preview: options.preview ??
+          ((_envelope, address) =>
+            Promise.resolve(address.startsWith("nobody@") ? "not_found" : null)),
+        async receive(mail) {
+          received.push(mail);
+          const found = await outcome(mail);
+          if (Array.isArray(found)) return { outcomes: found };
+          return { outcomes: mail.to.map((address) => ({ address, code: found })) as Outcome[] };
+        },
+        now: () => TEST_START_MS,
+        elapsed: () => elapsedMs,
+        random: (sizeBytes) => new Uint8Array(sizeBytes).fill(7),
+        logFailure,
       },
-      now: () => TEST_START_MS,
-      elapsed: () => elapsedMs,
-      random: (sizeBytes) => new Uint8Array(sizeBytes).fill(7),
+      proxies,
+      isLocal,
+      startTicker(look) {
+        tick = look;
+        return () => void (tick = () => {});
+      },
       logFailure,
     },
-    proxies,
-    isLocal,
-    startTicker(look) {
-      tick = look;
-      return () => void (tick = () => {});
-    },
-    logFailure,
-  });
+  );
   const rig: SmtpRig = {
     listener,
     heldBytes: () => [...budget.held.values()].reduce((sum, bytes) => sum + bytes, 0),

@@ -65,9 +65,9 @@ export async function openSmtp(
       return [startupNote("smtp", `on: ${address(listener)} ${tls}${local ? example : ""}`)];
     },
     // Not before all that a message needs is open.
-    async start() {
+    start() {
       try {
-        listener = await SmtpListener.listen(listen, {
+        listener = new SmtpListener(Deno.listen({ hostname: listen.host, port: listen.port }), {
           session: {
             ...{ domain, now, elapsed, random, certificate, logFailure },
             bounds: all,

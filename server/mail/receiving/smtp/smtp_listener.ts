@@ -1,9 +1,7 @@
 /** The SMTP server: who may connect, how many, how long, and how it stops. */
 import { Buffer } from "node:buffer";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import ipaddr from "ipaddr.js";
 import type { AddressRange } from "../../../base/config/mail_config.ts";
-import type { HostPort } from "../../../base/config/values.ts";
 import { Semaphore } from "../../../base/bounds/semaphore.ts";
 import { countedAddress } from "../../../base/http/callers/client_address.ts";
 import { doneWithin } from "../../../base/time/done_within.ts";
@@ -28,7 +26,7 @@ export interface SmtpListenerOptions {
 const FINISH_MS = 800;
 
 export class SmtpListener {
-  readonly #server: Server;
+  readonly #accepted: Promise<void>;
   readonly #permits: Semaphore<string>;
   /** Sessions that are not over, with the end of each. */
   readonly #sessions = new Map<SmtpSession, Promise<void>>();
@@ -36,34 +34,22 @@ export class SmtpListener {
   readonly #sockets = new Map<SmtpSocket, number | null>();
   readonly #stopTicker: () => void;
   #isStopped = false;
-  /** The port listened on, the one taken when 0 was asked. */
-  port = 0;
+  /** Until the next tick nothing is accepted. */
+  #endPause = () => {};
 
-  private constructor(private readonly options: SmtpListenerOptions) {
-    const { session: { bounds }, logFailure, startTicker } = options;
+  constructor(
+    private readonly listener: Pick<Deno.TcpListener, "accept" | "addr" | "close">,
+    private readonly options: SmtpListenerOptions,
+  ) {
+    const { session: { bounds }, startTicker } = options;
     this.#permits = new Semaphore({ permits: bounds.connectionsPerAddress });
-    this.#server = createServer(
-      { allowHalfOpen: true, pauseOnConnect: true, noDelay: true },
-      (socket) => void this.#accept(socket).catch(logFailure),
-    );
-    this.#server.on("error", logFailure);
     this.#stopTicker = startTicker(() => this.#tick());
+    this.#accepted = this.#acceptAll();
   }
 
-  /** @throws Deno.errors.AddrInUse and its like when the address is not to be had */
-  static async listen(
-    { host, port }: HostPort,
-    options: SmtpListenerOptions,
-  ): Promise<SmtpListener> {
-    // The library would end the process over an address that it may not have.
-    Deno.listen({ hostname: host, port }).close();
-    const listener = new SmtpListener(options);
-    await new Promise<void>((resolve, reject) => {
-      listener.#server.once("error", reject);
-      listener.#server.listen(port, host, resolve);
-    });
-    listener.port = (listener.#server.address() as AddressInfo).port;
-    return listener;
+  /** The port listened on, the one taken when 0 was asked. */
+  get port(): number {
+    return this.listener.addr.port;
   }
 
   /** Sessions under way. */
@@ -71,16 +57,29 @@ export class SmtpListener {
     return this.#sessions.size;
   }
 
-  async #accept(socket: Socket): Promise<void> {
+  /** Outlives what cannot be accepted, as one connection too many for the process's open files. */
+  async #acceptAll(): Promise<void> {
+    while (!this.#isStopped) {
+      try {
+        void this.#serve(await this.listener.accept()).catch(this.options.logFailure);
+      } catch (error) {
+        if (this.#isStopped) return;
+        this.options.logFailure(error);
+        await new Promise<void>((resolve) => this.#endPause = resolve);
+      }
+    }
+  }
+
+  async #serve(connection: Deno.TcpConn): Promise<void> {
     const { session: services } = this.options;
     const { bounds, elapsed } = services;
-    socket.on("error", () => {}); // a client that has gone
-    const peer = plainAddress(socket.remoteAddress);
+    const peer = plainAddress(connection.remoteAddr.hostname);
     if (peer === null || this.#isStopped || this.#sockets.size >= 2 * bounds.connections) {
-      socket.destroy();
+      connection.close();
       return;
     }
-    const link = new SmtpSocket(socket);
+    connection.setNoDelay(true);
+    const link = new SmtpSocket(connection);
     this.#sockets.set(link, null);
     let release = () => {};
     const session = new SmtpSession(link, services);
@@ -132,6 +131,7 @@ export class SmtpListener {
   }
 
   #tick(): void {
+    this.#endPause();
     const nowMs = this.options.session.elapsed();
     for (const session of this.#sessions.keys()) session.expire(nowMs);
     for (const [link, endMs] of this.#sockets) if (endMs !== null && nowMs >= endMs) link.destroy();
@@ -141,7 +141,8 @@ export class SmtpListener {
   stop(): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    this.#server.close();
+    this.listener.close();
+    this.#endPause();
     for (const session of this.#sessions.keys()) session.stop();
   }
 
@@ -149,6 +150,7 @@ export class SmtpListener {
   async close(): Promise<void> {
     this.stop();
     this.#stopTicker();
+    await this.#accepted;
     await doneWithin(Promise.allSettled(this.#sessions.values()), FINISH_MS);
     const links = [...this.#sockets.keys()];
     await doneWithin(Promise.all(links.map((link) => link.flushed())), FINISH_MS / 8);
@@ -158,9 +160,9 @@ export class SmtpListener {
 }
 
 /** An address without a zone, of IPv4 where it stands within IPv6. */
-function plainAddress(address: string | undefined): string | null {
-  const text = address?.replace(/%.*$/, "");
-  return text === undefined || !ipaddr.isValid(text) ? null : ipaddr.process(text).toString();
+function plainAddress(address: string): string | null {
+  const text = address.replace(/%.*$/, "");
+  return ipaddr.isValid(text) ? ipaddr.process(text).toString() : null;
 }
 
 function isAmong(address: string, ranges: readonly AddressRange[]): boolean {

@@ -20,7 +20,7 @@ async function isEmptyEnd(client: RawSmtp): Promise<void> {
 }
 
 Deno.test("SmtpSession greets, and offers what it has", async () => {
-  await using rig = await startSmtpRig();
+  await using rig = startSmtpRig();
   using client = rig.connect();
   assert.equal(await client.reply(), "220 agents.test ESMTP");
   assert.equal(
@@ -33,7 +33,7 @@ Deno.test("SmtpSession greets, and offers what it has", async () => {
 });
 
 Deno.test("SmtpSession answers every command, in and out of its order, with words of its own", async () => {
-  await using rig = await startSmtpRig({ limitBytes: 1000, bounds: { errors: 100 } });
+  await using rig = startSmtpRig({ limitBytes: 1000, bounds: { errors: 100 } });
   using client = await rig.greeted();
   await asks(client, [
     ["MAIL FROM:<a@else.test>", "503 5.5.1 say EHLO first"],
@@ -97,7 +97,7 @@ Deno.test("SmtpSession answers every command, in and out of its order, with word
 });
 
 Deno.test("SmtpSession puts Return-Path and Received before a message, and names a single recipient", async () => {
-  await using rig = await startSmtpRig();
+  await using rig = startSmtpRig();
   using client = await rig.greeted();
   await client.begin();
   await asks(client, [
@@ -131,7 +131,7 @@ Deno.test("SmtpSession answers a message by its outcomes: 451 before 250 before 
     [["org_suspended", "not_found"], "550 5.7.1"],
   ];
   for (const [codes, expected] of cases) {
-    await using rig = await startSmtpRig({
+    await using rig = startSmtpRig({
       // deno-lint-ignore no-explicit-any -- codes of the table
       outcome: (({ to }: any) => codes.map((code) => ({ address: to[0], code }))) as any,
     });
@@ -144,14 +144,14 @@ Deno.test("SmtpSession answers a message by its outcomes: 451 before 250 before 
 
 Deno.test("SmtpSession tells the sender to try again where the relay fails, and logs what it does not know", async () => {
   for (const [error, logged] of [[UNAVAILABLE, 0], [new Error("no"), 1]] as const) {
-    await using rig = await startSmtpRig({ outcome: () => Promise.reject(error) });
+    await using rig = startSmtpRig({ outcome: () => Promise.reject(error) });
     using client = await rig.greeted();
     await client.begin();
     assert.equal((await client.ask(".")).slice(0, 9), "451 4.3.0");
     assert.equal(await client.ask("NOOP"), "250 2.0.0 here");
     assert.equal(rig.failures.length, logged);
   }
-  await using rig = await startSmtpRig({ preview: () => Promise.reject(UNAVAILABLE) });
+  await using rig = startSmtpRig({ preview: () => Promise.reject(UNAVAILABLE) });
   using client = await rig.greeted();
   await asks(client, [["EHLO c", "250"], ["MAIL FROM:<>", "250"], [
     "RCPT TO:<a@agents.test>",
@@ -168,7 +168,7 @@ Deno.test("SmtpSession refuses a recipient as the preview says, before the messa
     operator: "250 2.1.5",
   } as const;
   const seen: unknown[] = [];
-  await using rig = await startSmtpRig({
+  await using rig = startSmtpRig({
     preview(envelope, address) {
       seen.push(envelope);
       const name = address.split("@")[0] as keyof typeof answers;
@@ -191,7 +191,7 @@ Deno.test("SmtpSession refuses a recipient as the preview says, before the messa
 });
 
 Deno.test("SmtpSession takes pipelined commands, and a message behind another's end", async () => {
-  await using rig = await startSmtpRig();
+  await using rig = startSmtpRig();
   using client = await rig.greeted();
   const mail = "MAIL FROM:<a@else.test>\r\nRCPT TO:<ada@agents.test>\r\nDATA\r\n";
   client.send(`EHLO c.test\r\n${mail}`);
@@ -211,7 +211,7 @@ Deno.test("SmtpSession takes pipelined commands, and a message behind another's 
 });
 
 Deno.test("SmtpSession ends with what goes on before 354, and takes no command for a message", async () => {
-  await using rig = await startSmtpRig();
+  await using rig = startSmtpRig();
   using client = await rig.greeted();
   client.send(
     "EHLO c\r\nMAIL FROM:<>\r\nRCPT TO:<ada@agents.test>\r\nDATA\r\nSubject: x\r\n\r\n.\r\nQUIT\r\n",
@@ -239,7 +239,7 @@ const ENDINGS = [
 
 Deno.test("SmtpSession ends a message at CRLF.CRLF alone: no known smuggling splits one", async () => {
   for (const ending of ENDINGS) {
-    await using rig = await startSmtpRig();
+    await using rig = startSmtpRig();
     using client = await rig.greeted();
     await client.begin();
     const smuggled = "MAIL FROM:<evil@else.test>\r\nRCPT TO:<bob@agents.test>\r\nDATA\r\nevil";
@@ -257,7 +257,7 @@ Deno.test("SmtpSession ends a message at CRLF.CRLF alone: no known smuggling spl
 Deno.test("SmtpSession reads a message the same however it is cut into pieces", async () => {
   const sent = "..\r\n...a\r\nb.\r\n.. \r\n\r\n..\r\n.\r\n";
   const expected = ".\r\n..a\r\nb.\r\n. \r\n\r\n.\r\n";
-  await using rig = await startSmtpRig({ bounds: { connectionsPerAddress: 100 } });
+  await using rig = startSmtpRig({ bounds: { connectionsPerAddress: 100 } });
   let count = 0;
   for (let size = 1; size <= sent.length; size++) {
     using client = await rig.greeted();
@@ -284,7 +284,7 @@ Deno.test("SmtpSession ends with lines that end otherwise than in CRLF, with chu
     ["PROXY TCP4 1.2.3.4 5.6.7.8 1 25\r\nEHLO c\r\n", /^421 4\.7\.0 RELAY_MAIL_PROXY/],
     ["\r\n\r\n\0\r\nQUIT\n\x20\x11\0\x0c", /521 5\.5\.2 [^\r]*\r\n$/],
   ];
-  await using rig = await startSmtpRig();
+  await using rig = startSmtpRig();
   for (const [bytes, expected] of cases) {
     using client = await rig.greeted();
     client.send(bytes);
@@ -293,7 +293,7 @@ Deno.test("SmtpSession ends with lines that end otherwise than in CRLF, with chu
 });
 
 Deno.test("SmtpSession skips a line that is too long, and keeps none of it", async () => {
-  await using rig = await startSmtpRig();
+  await using rig = startSmtpRig();
   using client = await rig.greeted();
   client.send(
     `NOOP ${"x".repeat(2041)}\r\nNOOP ${"x".repeat(2042)}\r\nNOOP ${
@@ -307,7 +307,7 @@ Deno.test("SmtpSession skips a line that is too long, and keeps none of it", asy
 });
 
 Deno.test("SmtpSession refuses a message that is too large at its end, and leaves where it goes on", async () => {
-  await using rig = await startSmtpRig({ limitBytes: 1000 });
+  await using rig = startSmtpRig({ limitBytes: 1000 });
   using client = await rig.greeted();
   await client.begin();
   const line = `${"x".repeat(98)}\r\n`;
@@ -327,7 +327,7 @@ Deno.test("SmtpSession refuses a message that is too large at its end, and leave
 });
 
 Deno.test("SmtpSession bounds recipients, errors, refused recipients and idle commands", async () => {
-  await using rig = await startSmtpRig({
+  await using rig = startSmtpRig({
     bounds: { recipients: 3, askedRecipients: 6, refusedRecipients: 2, errors: 2, idleCommands: 3 },
   });
   using many = await rig.greeted();
@@ -354,7 +354,7 @@ Deno.test("SmtpSession bounds recipients, errors, refused recipients and idle co
 });
 
 Deno.test("SmtpListener ends sessions by the clock: silent ones, slow messages, long ones", async () => {
-  await using rig = await startSmtpRig();
+  await using rig = startSmtpRig();
   using silent = await rig.greeted();
   rig.pass(59_999);
   assert.equal(await silent.ask("NOOP"), "250 2.0.0 here");
@@ -385,7 +385,7 @@ Deno.test("SmtpListener ends sessions by the clock: silent ones, slow messages, 
 });
 
 Deno.test("SmtpListener takes ten connections of an address, and none of the eleventh's time", async () => {
-  await using rig = await startSmtpRig();
+  await using rig = startSmtpRig();
   const clients = [];
   for (let i = 0; i < 10; i++) clients.push(await rig.greeted("127.0.0.2"));
   using refused = rig.connect("127.0.0.2");
@@ -402,8 +402,25 @@ Deno.test("SmtpListener takes ten connections of an address, and none of the ele
   for (const client of clients) client[Symbol.dispose]();
 });
 
+Deno.test("SmtpListener goes on with the next tick after a connection that cannot be accepted", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accept = listener.accept.bind(listener);
+  let failing = 2;
+  listener.accept = () =>
+    failing-- > 0 ? Promise.reject(new Error("Too many open files")) : accept();
+  await using rig = startSmtpRig({ listener });
+  await Promise.resolve();
+  for (const failures of [1, 2]) {
+    assert.equal(rig.failures.length, failures);
+    rig.pass(1_000);
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  using client = await rig.greeted();
+  assert.equal(await client.ask("NOOP"), "250 2.0.0 here");
+});
+
 Deno.test("SmtpListener lets who has waited longest give way once all connections are taken", async () => {
-  await using rig = await startSmtpRig({ bounds: { connections: 2 } });
+  await using rig = startSmtpRig({ bounds: { connections: 2 } });
   using first = await rig.greeted();
   await first.ask("NOOP");
   rig.pass(1);
@@ -421,7 +438,7 @@ Deno.test("SmtpListener lets who has waited longest give way once all connection
 
 Deno.test("SmtpListener has the slowest message give way when all bytes are taken", async () => {
   const messages = { totalBytes: 3_200, smallBytes: 100, smallTotalBytes: 800 };
-  await using rig = await startSmtpRig({ bounds: { messages } });
+  await using rig = startSmtpRig({ bounds: { messages } });
   using slow = await rig.greeted("127.0.0.2");
   await slow.begin();
   slow.send(`${"s".repeat(1_000)}\r\n`);
@@ -438,7 +455,7 @@ Deno.test("SmtpListener has the slowest message give way when all bytes are take
 
 Deno.test("SmtpListener.stop() ends what waits at once, and a message whose end has come is answered", async () => {
   const held = Promise.withResolvers<null>();
-  await using rig = await startSmtpRig({ outcome: () => held.promise });
+  await using rig = startSmtpRig({ outcome: () => held.promise });
   using idle = await rig.greeted();
   using coming = await rig.greeted();
   await coming.begin();
@@ -461,7 +478,7 @@ Deno.test("SmtpListener.stop() ends what waits at once, and a message whose end 
 
 Deno.test("SmtpSession stores a message whose client has gone after its end", async () => {
   const held = Promise.withResolvers<null>();
-  await using rig = await startSmtpRig({ outcome: () => held.promise });
+  await using rig = startSmtpRig({ outcome: () => held.promise });
   const client = await rig.greeted();
   await client.begin();
   client.send("x\r\n.\r\n");
@@ -487,7 +504,7 @@ async function openCertificate() {
 
 Deno.test("SmtpSession starts TLS, and forgets what was said before", async () => {
   const { certificate, folder } = await openCertificate();
-  await using rig = await startSmtpRig({ certificate });
+  await using rig = startSmtpRig({ certificate });
   using client = await rig.greeted();
   assert.match(await client.ask("EHLO plain.test"), /\r\n250-STARTTLS\r\n/);
   await asks(client, [
@@ -511,7 +528,7 @@ Deno.test("SmtpSession starts TLS, and forgets what was said before", async () =
 
 Deno.test("SmtpSession ends with what follows STARTTLS before the handshake, and with a broken handshake", async () => {
   const { certificate, folder } = await openCertificate();
-  await using rig = await startSmtpRig({ certificate });
+  await using rig = startSmtpRig({ certificate });
   using early = await rig.greeted();
   early.send("STARTTLS\r\nEHLO evil.test\r\nMAIL FROM:<evil@else.test>\r\n");
   assert.match(await early.rest(), /^421 4\.7\.0 wait for the reply[^\r]*\r\n$/);

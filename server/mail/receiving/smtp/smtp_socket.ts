@@ -1,12 +1,14 @@
 /** A client's connection: bytes one piece at a time, TLS from some point on, and an end that is heard. */
 import { Buffer } from "node:buffer";
-import type { Socket } from "node:net";
+import { Duplex } from "node:stream";
 import { type SecureContext, TLSSocket } from "node:tls";
 
 const ENDS = ["end", "close", "error"];
 
 export class SmtpSocket {
-  #socket: Socket;
+  readonly #plain: Duplex;
+  /** The same, or TLS on it. */
+  #socket: Duplex;
   readonly #pieces: Uint8Array[] = [];
   #isAtEnd = false;
   #wake = () => {};
@@ -14,18 +16,17 @@ export class SmtpSocket {
   readonly #flushed = Promise.withResolvers<void>();
   isSecure = false;
 
-  /** @param socket half open: the client may have said its last word before ours */
-  constructor(socket: Socket) {
-    this.#socket = socket;
-    this.#listenTo(socket);
+  constructor(connection: Deno.TcpConn) {
+    this.#plain = this.#socket = streamOf(connection);
+    this.#listenTo(this.#plain);
   }
 
-  #listenTo(socket: Socket): void {
+  #listenTo(socket: Duplex): void {
     socket.on("data", this.#onData);
     for (const event of ENDS) socket.on(event, this.#onEnd);
   }
 
-  #leave(socket: Socket): void {
+  #leave(socket: Duplex): void {
     socket.off("data", this.#onData);
     for (const event of ENDS) socket.off(event, this.#onEnd);
   }
@@ -43,7 +44,7 @@ export class SmtpSocket {
 
   /** Whether nothing has come that is not read. */
   get isEmpty(): boolean {
-    return this.#pieces.length === 0;
+    return this.#pieces.length === 0 && this.#socket.readableLength === 0;
   }
 
   /** The next bytes; null where no more will come. */
@@ -72,7 +73,7 @@ export class SmtpSocket {
    * @returns false where it failed
    */
   async startTls(ready: string, secureContext: SecureContext): Promise<boolean> {
-    const plain = this.#socket;
+    const plain = this.#plain;
     this.#leave(plain);
     plain.write(ready);
     const secure = new TLSSocket(plain, { isServer: true, secureContext });
@@ -99,9 +100,9 @@ export class SmtpSocket {
     this.#leave(socket);
     const flushed = () => {
       this.#flushed.resolve();
-      if (isAtEnd) socket.destroy();
+      if (isAtEnd) this.destroy();
     };
-    socket.on("end", () => socket.destroy());
+    for (const event of ENDS) socket.on(event, () => this.destroy());
     socket.end(Buffer.from(text, "latin1"), flushed);
     socket.resume();
   }
@@ -110,6 +111,7 @@ export class SmtpSocket {
     this.#isAtEnd = true;
     this.#wake();
     this.#socket.destroy();
+    this.#plain.destroy();
     this.#flushed.resolve();
   }
 
@@ -120,7 +122,41 @@ export class SmtpSocket {
 
   /** Resolves when the connection is no more. */
   async closed(): Promise<void> {
-    const socket = this.#socket;
-    if (!socket.closed) await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    const plain = this.#plain;
+    if (!plain.closed) await new Promise<void>((resolve) => plain.once("close", () => resolve()));
   }
+}
+
+/** Of one read; so much is read ahead of who asks. */
+const READ_BYTES = 16 * 1024;
+
+/** Half open: the client may have said its last word before ours. */
+function streamOf(connection: Deno.TcpConn): Duplex {
+  const buffer = new Uint8Array(READ_BYTES);
+  const stream = new Duplex({
+    allowHalfOpen: true,
+    readableHighWaterMark: 1,
+    read() {
+      connection.read(buffer).then(
+        (length) => stream.push(length === null ? null : Buffer.from(buffer.slice(0, length))),
+        () => stream.destroy(),
+      );
+    },
+    write(bytes: Uint8Array, _encoding, done) {
+      writeAll(connection, bytes).then(() => done(), done);
+    },
+    final(done) {
+      connection.closeWrite().then(() => done(), done);
+    },
+    destroy(_error, done) {
+      connection.close();
+      done(null);
+    },
+  });
+  stream.on("error", () => {}); // a client that has gone
+  return stream;
+}
+
+async function writeAll(connection: Deno.TcpConn, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
 }
