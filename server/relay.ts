@@ -26,6 +26,7 @@ import { RepetitionSweep } from "./base/idempotency/repetition_sweep.ts";
 import { openLocalMode } from "./web/dev/part.ts";
 import { HEALTH_ROUTES } from "./process/health.ts";
 import { openMail } from "./mail/part.ts";
+import type { SmtpOptions } from "./mail/receiving/smtp/part.ts";
 import { SEALED_MAIL_SECRET } from "./mail/access/mail_secret.ts";
 import { readPageFile } from "./base/pages/asset_route.ts";
 import { openTools } from "./messaging/tools/part.ts";
@@ -69,7 +70,8 @@ export type RelayOptions =
   & HttpOptions
   & VerificationOptions
   & OutgoingOptions
-  & Pick<MessagesOptions, "recentMessages">;
+  & Pick<MessagesOptions, "recentMessages">
+  & { smtp?: SmtpOptions };
 
 /** Lines of the log that the operator's page shows. */
 const RECENT_EVENTS = 50;
@@ -152,15 +154,22 @@ async function openParts(
   parts.add("digest", openDigests(agents, { inbox, messages, outgoing }));
   parts.add("profiles", openProfiles(agents));
   const { actions } = parts.add("operator", openOperator(agents, { messages, recent, sweep }));
+  let mailIn = (): readonly string[] | null => null;
   const status = createRelayStatus({ core, http, waits, custody: opened, ...operator });
-  parts.add("health", { routes: mount(HEALTH_ROUTES, { ...core, ...status }) });
+  parts.add("health", {
+    routes: mount(HEALTH_ROUTES, { ...core, ...status, mailIn: () => mailIn() }),
+  });
   parts.add("admin", openAdminPages(core, { actions, status }));
   parts.add("tools", openTools(agents, { custody, tokenSender, inbox, agentSearch }));
   const { blobs } = parts.add("blobs", await openBlobs(core, options));
-  const { isOn: mailOn, handIn, webhooks, ...mail } = parts.add(
+  const { isOn: mailOn, handIn, webhooks, waysIn, ...mail } = parts.add(
     "mail",
-    await openMail(core, ring, { outgoing, blobs, waits, hasAgents }),
+    await openMail(core, ring, { outgoing, blobs, waits, hasAgents }, {
+      ...options.smtp,
+      requests: http.requests,
+    }),
   );
+  mailIn = () => mailOn ? waysIn().map(({ way }) => way) : null;
   parts.add("repetitions", new RepetitionSweep(core, [...repetitions, ...mail.repetitions]));
   if (localMode !== null) parts.add("local mode", localMode.open(handIn, webhooks ?? undefined));
   parts.add("pages", { routes: mount([readPageFile], core) });

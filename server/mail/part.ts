@@ -28,6 +28,7 @@ import { openMessages } from "./mailbox/messages/part.ts";
 import { openOrgs } from "./orgs/part.ts";
 import { MailWorker, startMailWorker } from "./worker/mail_worker.ts";
 import { openReceiving, type Receiving } from "./receiving/part.ts";
+import { openSmtp, type SmtpOptions, type WayIn } from "./receiving/smtp/part.ts";
 import { MAIL_ROUTES } from "./routes.ts";
 import { openSearch } from "./search/part.ts";
 import { MailSecret } from "./access/mail_secret.ts";
@@ -41,12 +42,17 @@ import { openWebhooks, type WebhooksPart } from "./webhooks/part.ts";
 /** From here on two workers read mail, so that a slow job does not hold up all others. */
 const CORES_FOR_TWO_READERS = 4;
 
+const NO_WAY_IN =
+  "not at all: set RELAY_MAIL_LISTEN for SMTP, or RELAY_MAIL_INBOUND_SECRET for a gateway";
+
 export interface Mail extends Part {
   isOn: boolean;
   /** The way in for local mode, without a known client; null where mail is off or not local. */
   handIn: Receiving["handIn"] | null;
   /** What local mode shows of webhooks; null as handIn. */
   webhooks: WebhooksPart["shown"] | null;
+  /** How mail from outside can come in, once the relay has started. */
+  waysIn(): WayIn[];
   /** What the area tells repetitions apart by. */
   repetitions: readonly RepetitionKind[];
 }
@@ -55,7 +61,12 @@ export interface Mail extends Part {
  * @param ring custody keys, under which the area's secrets are sealed
  * @throws ConfigError for a store whose mail area is another, and for a DKIM key that cannot sign
  */
-export async function openMail(core: Core, ring: KeyRing, options: MailOptions): Promise<Mail> {
+export async function openMail(
+  core: Core,
+  ring: KeyRing,
+  options: MailOptions,
+  smtp: SmtpOptions,
+): Promise<Mail> {
   const { deps, store, records, commits, limits } = core;
   const { config, random, log } = deps;
   const secret = new MailSecret({ records, commits, ring, random });
@@ -69,6 +80,7 @@ export async function openMail(core: Core, ring: KeyRing, options: MailOptions):
       isOn: false,
       handIn: null,
       webhooks: null,
+      waysIn: () => [],
       repetitions: [],
       routes: offRoutes(MAIL_ROUTES, limits),
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
@@ -77,9 +89,14 @@ export async function openMail(core: Core, ring: KeyRing, options: MailOptions):
   if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
   await claimStore(store, { domain: domain!, local }, options.hasAgents);
   return await openTogether(log, async (parts) => {
-    const { repetitions, ...opened } = await openMailParts(parts, core, options, secret);
+    const { repetitions, waysIn, ...opened } = await openMailParts(
+      parts,
+      core,
+      { ...options, smtp },
+      secret,
+    );
     const shown = local ? opened : { handIn: null, webhooks: null };
-    return Object.assign(parts, { isOn: true, ...shown, repetitions });
+    return Object.assign(parts, { isOn: true, ...shown, waysIn, repetitions });
   });
 }
 
@@ -91,9 +108,9 @@ interface LocalServices extends Pick<Receiving, "handIn"> {
 async function openMailParts(
   parts: OpenParts,
   core: Core,
-  options: MailOptions,
+  { smtp: smtpOptions, ...options }: MailOptions & { smtp: SmtpOptions },
   secret: MailSecret,
-): Promise<Pick<Mail, "repetitions"> & LocalServices> {
+): Promise<Pick<Mail, "repetitions" | "waysIn"> & LocalServices> {
   const { deps } = core;
   const { config, random, log } = deps;
   const inboundSecret = await openInboundSecret(config, random);
@@ -132,11 +149,28 @@ async function openMailParts(
     openReceiving(mail, { auth, reports, inboundSecret, composer: senderPart.composer }),
   );
   const { receiver, handIn } = receiving;
+  const smtp = parts.add("smtp", await openSmtp(mail, receiver, smtpOptions));
+  const waysIn = () => [
+    ...smtp.ways(),
+    ...inboundSecret === null ? [] : [{ way: "gateway" }],
+    ...config.mail.local ? [{ way: "local" }] : [],
+  ];
+  parts.add("ways in", {
+    get notes() {
+      const ways = waysIn().map(({ way, at }: WayIn) => at === undefined ? way : `SMTP at ${at}`);
+      return [startupNote("mail in", ways.join(", ") || NO_WAY_IN)];
+    },
+  });
   parts.add("delivery", openDelivery(mail, { changes, receiver }));
   const { search } = parts.add("search", openSearch(mail));
   parts.add("tools", {
     routes: mount(TOOL_ROUTES, { ...mail, ...senderPart, ...sending, search }),
   });
   const { shown: webhooks } = parts.add("webhooks", openWebhooks(mail, openOutside(deps)));
-  return { handIn, webhooks, repetitions: [senderPart.keyedAnswers, ...receiving.repetitions] };
+  return {
+    handIn,
+    webhooks,
+    waysIn,
+    repetitions: [senderPart.keyedAnswers, ...receiving.repetitions],
+  };
 }

@@ -40,6 +40,12 @@ export function createDatabaseProbe(
   return () => running ??= probe();
 }
 
+export interface HealthServices {
+  clock: () => ClockState;
+  /** Names of the ways in; null while mail is off. */
+  mailIn: () => readonly string[] | null;
+}
+
 const Health = z.object({
   ok: z.boolean(),
   clock: z.object({
@@ -57,6 +63,10 @@ const Health = z.object({
     "x-addition": true,
     description: "Absent while the relay's clock can be relied on.",
   }).optional(),
+  mail_in: z.array(z.enum(["smtp", "gateway", "local"])).openapi({
+    "x-addition": true,
+    description: "How mail from outside can come in; none: not at all. Absent while mail is off.",
+  }).optional(),
 }).openapi("Health");
 
 const readHealth = publicRoute({
@@ -70,11 +80,13 @@ const readHealth = publicRoute({
       "Never touches the database. For load balancers: `ok` is true whatever `clock` says.",
     answers: { 200: { description: "It is.", content: { schema: Health } } },
   },
-  handle: ({ clock }: { clock: () => ClockState }) => () => {
+  handle: ({ clock, mailIn }: HealthServices) => () => {
+    const ways = mailIn();
     const current = clock();
     return answerJson({
       ok: true,
       ...current.state === "steady" ? {} : { clock: shownClock(current) },
+      ...ways === null ? {} : { mail_in: ways },
     });
   },
 });

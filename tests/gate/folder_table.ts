@@ -21,6 +21,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "read_settings.ts",
               "setting_names.ts",
               "startup_notes.ts",
+              "values.ts",
             ],
           },
           files: { shows: "*" },
@@ -43,7 +44,9 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
                   "refusal_counts.ts",
                 ],
               },
-              bodies: { shows: ["body_pools.ts", "body_reader.ts"] },
+              bodies: {
+                shows: ["body_budget.ts", "body_pools.ts", "body_reader.ts", "gather_bytes.ts"],
+              },
               fields: { shows: "*" },
               routes: { imports: ["answers", "bodies"], shows: "*" },
               callers: {
@@ -346,8 +349,12 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "sender_checks/fixed_auth.ts",
             ],
             inside: {
-              reports: { shows: ["recipient_changes.ts"] },
-              sender_checks: { shows: ["fixed_auth.ts"] },
+              reports: {
+                shows: ["bounce_reports.ts", "gateway_route.ts", "part.ts", "recipient_changes.ts"],
+              },
+              sender_checks: { shows: ["fixed_auth.ts", "next_check.ts", "part.ts"] },
+              ".": { imports: ["reports", "sender_checks"] },
+              smtp: { imports: ["."] },
             },
           },
           search: {

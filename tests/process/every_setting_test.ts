@@ -48,6 +48,7 @@ const STARTS = {
     RELAY_MAIL_POSTMASTER: "postmaster@example.org",
     RELAY_MAIL_BOUNCES: "false",
     RELAY_MAIL_LISTEN: "127.0.0.1:2525",
+    RELAY_MAIL_PROXY: "127.0.0.1,fd00::/64",
     RELAY_MAIL_TLS_CERT: pem("server"),
     RELAY_MAIL_TLS_KEY: pem("server_key"),
     RELAY_MAIL_TRUSTED_SEALERS: "lists.example.org",

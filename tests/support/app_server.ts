@@ -42,6 +42,7 @@ export async function startApp(
   const own = mount([...HEALTH_ROUTES, readPageFile], {
     limits,
     clock: () => ({ state: "steady" }),
+    mailIn: () => null,
     isDatabaseAlive,
   });
   const app = createApp({ deps, routes: [...own, ...routes], bodies });

@@ -9,7 +9,7 @@ export interface LocalSettings {
   kvUrl?: string;
   onDeploy: boolean;
   trustedProxyHops: number;
-  mail: { smtp?: unknown };
+  mail: { smtp?: unknown; listen?: { host: string } };
 }
 
 /**
@@ -31,6 +31,11 @@ export function requireLocal(config: LocalSettings): void {
       "be unset, or name this machine, such as http://localhost:8000,",
     ],
     [config.mail.smtp !== undefined, "RELAY_SMTP_URL", "be unset"],
+    [
+      config.mail.listen !== undefined && !isLoopback(config.mail.listen.host.toLowerCase()),
+      "RELAY_MAIL_LISTEN",
+      "be unset, or this machine's own address, such as 127.0.0.1:2525,",
+    ],
     [config.kvUrl !== undefined, "RELAY_KV_URL", "be unset"],
     [config.trustedProxyHops > 0, "RELAY_TRUSTED_PROXY_HOPS", "be 0"],
   ];

@@ -1,4 +1,5 @@
 /** The settings of outbound mail, the mail area and its sign-in. */
+import ipaddr from "ipaddr.js";
 import {
   decodeInboundSecret,
   MIN_INBOUND_SECRET_BYTES,
@@ -25,6 +26,9 @@ export interface SmtpConfig extends HostPort {
   password?: string;
 }
 
+/** An address, and how many of its first bits count. */
+export type AddressRange = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
+
 export interface MailConfig {
   /** Absent when RELAY_SMTP_URL is unset. */
   smtp?: SmtpConfig;
@@ -38,6 +42,8 @@ export interface MailConfig {
   listen?: HostPort;
   /** Paths of the receiver's PEM certificate chain and key. */
   tls?: { certFile: string; keyFile: string };
+  /** Peers of the receiver that say by the PROXY protocol whose connection they pass on. */
+  proxies: readonly AddressRange[];
   /** Secret of the inbound HTTP gateway, decoded; at least 24 bytes. */
   inboundSecret?: Uint8Array;
   /** RSA key of at least 2,048 bits as PKCS#8 PEM, and the selector it is published under. */
@@ -90,6 +96,7 @@ export function parseMailConfig(env: Environment): MailConfig {
     ...present("domain", domain),
     ...present("listen", listen),
     ...present("tls", parseTls(env)),
+    proxies: parseProxies(env),
     ...present("inboundSecret", parseInboundSecret(env)),
     ...present("dkim", parseDkim(env)),
     ...present("postmaster", postmaster),
@@ -186,6 +193,22 @@ function parseListen(env: Environment): HostPort | undefined {
     throw new ConfigError("RELAY_MAIL_LISTEN", "must be host:port, such as 0.0.0.0:25 or [::]:25");
   }
   return listen;
+}
+
+function parseProxies(env: Environment): AddressRange[] {
+  const ranges = optionalText(env, "RELAY_MAIL_PROXY")?.split(",") ?? [];
+  return ranges.map((part) => {
+    const text = part.trim();
+    if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+    if (ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)) {
+      const address = ipaddr.process(text);
+      return [address, address.kind() === "ipv4" ? 32 : 128];
+    }
+    throw new ConfigError(
+      "RELAY_MAIL_PROXY",
+      "must be IP addresses or ranges of them, such as 127.0.0.1,10.0.0.0/24,fd00::/64",
+    );
+  });
 }
 
 /** What the receiver passes on to the postmaster must not come back to it. */

@@ -26,6 +26,7 @@ Deno.test("parseMailConfig() has nothing on by default", () => {
     connections: 10,
     bounces: true,
     dnsServers: [],
+    proxies: [],
     trustedSealers: [],
     googleJwksUrl: "https://www.googleapis.com/oauth2/v3/certs",
     allowLoopbackWebhooks: false,

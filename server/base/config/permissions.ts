@@ -22,6 +22,7 @@ export const DECIDING_SETTINGS: readonly string[] = [
   "RELAY_MAIL_DEV",
   "RELAY_MAIL_DOMAIN",
   "RELAY_MAIL_FROM",
+  "RELAY_MAIL_LISTEN",
   "RELAY_MAIL_TLS_CERT",
   "RELAY_MAIL_TLS_KEY",
   "RELAY_SMTP_CA",
@@ -91,6 +92,7 @@ function flag(name: string, values: readonly (string | undefined)[]): string[] {
 function netFlags(env: Environment, resolvConf: string): string[] {
   const hosts = [
     listener(env),
+    mailListener(env),
     ...kvHosts(env),
     nextHop(env),
     googleKeys(env),
@@ -118,6 +120,14 @@ function listener(env: Environment): string | undefined {
   const port = optionalText(env, "PORT") ?? "8000";
   const bracketed = host.includes(":") ? `[${host}]` : host;
   return /^0+$/.test(port) ? reachable(bracketed) : reachable(`${bracketed}:${port}`);
+}
+
+/** Where mail comes in by SMTP: in local mode at a port that the system chooses. */
+function mailListener(env: Environment): string | undefined {
+  if (!isMailOn(env)) return undefined;
+  const address = optionalText(env, "RELAY_MAIL_LISTEN") ??
+    (isLocal(env) ? "127.0.0.1:0" : undefined);
+  return address === undefined ? undefined : reachable(address);
 }
 
 /** A KV server may name other hosts for its data; they are not known before it is asked. */

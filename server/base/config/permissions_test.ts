@@ -90,7 +90,11 @@ Deno.test("permissionFlags() reaches the keys of Google where mail and sign-in w
     RELAY_GOOGLE_CLIENT_ID: "id.apps.example",
     RELAY_WEBHOOKS: "false",
   };
-  assert.deepEqual(given(local, "net"), ["127.0.0.1:8000", "www.googleapis.com:443"]);
+  assert.deepEqual(given(local, "net"), [
+    "127.0.0.1:8000",
+    "127.0.0.1:0",
+    "www.googleapis.com:443",
+  ]);
 });
 
 Deno.test("permissionFlags() leaves the mail area's hosts out while it is off", () => {
@@ -101,6 +105,26 @@ Deno.test("permissionFlags() leaves the mail area's hosts out while it is off", 
     RELAY_GOOGLE_JWKS_URL: "https://keys.example",
   };
   assert.deepEqual(given(env, "net"), ["127.0.0.1:8000"]);
+});
+
+Deno.test("permissionFlags() listens for SMTP where mail is on: as set, in local mode at a free port", () => {
+  const on = {
+    RELAY_SMTP_URL: "smtp://mail.example",
+    RELAY_MAIL_FROM: "relay@example.org",
+    RELAY_MAIL_DOMAIN: "mail.example.org",
+    RELAY_DNS_SERVERS: "10.0.0.1:53",
+    RELAY_WEBHOOKS: "false",
+  };
+  const others = ["127.0.0.1:8000", "mail.example:587", "10.0.0.1:53"];
+  const listening = (env: Environment) => given(env, "net")!.filter((one) => !others.includes(one));
+  assert.deepEqual(listening(on), []);
+  assert.deepEqual(listening({ ...on, RELAY_MAIL_LISTEN: "0.0.0.0:25" }), ["0.0.0.0:25"]);
+  assert.deepEqual(listening({ ...on, RELAY_MAIL_LISTEN: "[::]:25" }), ["[::]:25"]);
+  const local = { RELAY_MAIL_DEV: "true", RELAY_WEBHOOKS: "false" };
+  assert.deepEqual(listening(local), ["127.0.0.1:0"]);
+  assert.deepEqual(listening({ ...local, RELAY_MAIL_LISTEN: "127.0.0.1:2525" }), [
+    "127.0.0.1:2525",
+  ]);
 });
 
 Deno.test("permissionFlags() reads the modules of the workers where mail is on, and no more", async () => {
@@ -146,7 +170,7 @@ Deno.test("permissionFlags() reaches the DNS servers of the setting, else those 
       RELAY_WEBHOOKS: "false",
     }]
   ) {
-    assert.equal(flags({ ...off, RELAY_SMTP_URL: "" }, "net").length, 1);
+    assert.ok(!flags({ ...off, RELAY_SMTP_URL: "" }, "net").includes("10.0.0.1:53"));
     assert.ok(!flags(off, "read").includes("/etc/resolv.conf"));
   }
 });
@@ -191,9 +215,12 @@ Deno.test("permissionFlags() has no next hop in local mode, and a folder of its 
     RELAY_SMTP_URL: "smtp://mail.example",
     RELAY_MAIL_FROM: "relay@example.org",
   };
-  assert.deepEqual(given(local, "net"), ["127.0.0.1:8000", "127.0.0.1", "[::1]"]);
+  assert.deepEqual(given(local, "net"), ["127.0.0.1:8000", "127.0.0.1:0", "127.0.0.1", "[::1]"]);
   for (const variable of ["RELAY_WEBHOOKS", "RELAY_ALLOW_LOOPBACK_WEBHOOKS"]) {
-    assert.deepEqual(given({ ...local, [variable]: "false" }, "net"), ["127.0.0.1:8000"]);
+    assert.deepEqual(given({ ...local, [variable]: "false" }, "net"), [
+      "127.0.0.1:8000",
+      "127.0.0.1:0",
+    ]);
   }
   assert.deepEqual(given(local, "write"), ["data-mail"]);
   assert.deepEqual(given(local, "read"), [".env", "data-mail", ...WORKER_MODULES]);

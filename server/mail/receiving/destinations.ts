@@ -25,6 +25,18 @@ export interface DestinationServices extends Pick<MailBase, "domain" | "secret">
 /** What RFC 5321, section 4.5.1, and RFC 2142, section 2, want read by a person. */
 const OPERATOR: ReadonlySet<string> = new Set(["postmaster", "abuse"]);
 
+/** @param domain of the relay, lowercased */
+export function isOperatorAddress(address: string, domain: string): boolean {
+  return OPERATOR.has(nameAt(address, domain) ?? "");
+}
+
+/** The local part without what follows a plus, lowercased; null at another domain. */
+function nameAt(address: string, domain: string): string | null {
+  const at = address.lastIndexOf("@");
+  if (at < 1 || address.slice(at + 1).toLowerCase() !== domain) return null;
+  return address.slice(0, at).toLowerCase().split("+", 1)[0]!;
+}
+
 export class Destinations {
   constructor(private readonly services: DestinationServices) {}
 
@@ -35,14 +47,11 @@ export class Destinations {
    */
   async find(address: string, mail: ReceivedMail): Promise<Destination | null> {
     const { domain, reports, operatorMail, secret } = this.services;
-    const at = address.lastIndexOf("@");
-    if (at < 1 || address.slice(at + 1).toLowerCase() !== domain) return null;
-    const localPart = address.slice(0, at);
-    const [name] = localPart.toLowerCase().split("+", 1) as [string];
-    if (mail.reachesOperator === true && OPERATOR.has(name)) {
+    if (mail.reachesOperator === true && isOperatorAddress(address, domain)) {
       return await operatorMail.passOn(mail, address);
     }
-    if (name !== "bounce") return null;
+    if (nameAt(address, domain) !== "bounce") return null;
+    const localPart = address.slice(0, address.lastIndexOf("@"));
     const named = readBounceAddress(localPart, await secret.key("mail-bounce"));
     if (named === null) return { code: "not_found" };
     const found = await reports.receive(named, mail);

@@ -4,7 +4,6 @@
  */
 import type { Blobs } from "../../base/blobs/blobs.ts";
 import { RelayError } from "../../base/errors.ts";
-import { sha256Of } from "../../base/slices/sha256_of.ts";
 import { type Mark, momentOf, Repetitions } from "../../base/idempotency/repetitions.ts";
 import { stageNewOutgoing } from "../../base/outgoing/outgoing_row.ts";
 import { admit } from "../../base/bounds/rate_window.ts";
@@ -72,7 +71,7 @@ export class OperatorMail {
     const { store, records, blobs } = this.services;
     // What was passed on has come back: it would come back for ever.
     if (mail.from === "" && this.#isOwn(address)) return { code: null };
-    const hash = await repeatKeyOf(mail, await sha256Of(mail.raw));
+    const hash = await repeatKeyOf(mail);
     const former = await records.read<Mark>(passedKey(hash));
     if (OPERATOR_MAILS.standing(former, momentOf(store)) !== null) return { code: null };
     const { window } = await records.read<WindowRecord>(RATE_KEY) ?? { window: [] };

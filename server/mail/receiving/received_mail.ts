@@ -5,6 +5,8 @@ import type { Envelope } from "./envelope.ts";
 export interface ReceivedMail extends Envelope {
   /** Exactly the bytes that are kept. */
   raw: Uint8Array<ArrayBuffer>;
+  /** How many of them the relay has put before what came; none unless given. */
+  traceBytes?: number;
   /** The result of the sender checks; absent where they have to be made. */
   auth?: MailAuth;
   /**
@@ -12,6 +14,13 @@ export interface ReceivedMail extends Envelope {
    * server, and for its own agents. A gateway has them go where its operator reads mail.
    */
   reachesOperator?: boolean;
+}
+
+/** The bytes as the sender's server gave them: of these are repetitions, and signatures. */
+export function cameBytes(
+  { raw, traceBytes = 0 }: Pick<ReceivedMail, "raw" | "traceBytes">,
+): Uint8Array<ArrayBuffer> {
+  return raw.subarray(traceBytes);
 }
 
 /** Why an address did not get a message. */

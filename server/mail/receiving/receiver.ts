@@ -37,7 +37,13 @@ import { ClientRate } from "./client_rate.ts";
 import type { Destinations } from "./destinations.ts";
 import { ListChecks } from "./list_checks.ts";
 import { mailSource } from "./mail_source.ts";
-import { isTemporary, type Outcome, type ReceivedMail, type RefusedCode } from "./received_mail.ts";
+import {
+  cameBytes,
+  isTemporary,
+  type Outcome,
+  type ReceivedMail,
+  type RefusedCode,
+} from "./received_mail.ts";
 import { admitReceived, messagesAnHour, type ReceivedRates } from "./receiving_rate.ts";
 import { RefusalWindows } from "./refusal_windows.ts";
 import { isRefusedByLists } from "./refused_by_lists.ts";
@@ -126,7 +132,8 @@ export class Receiver {
     });
     const inOrder = () => mail.to.map((address) => outcomes.get(address)!);
     const content = await sha256Of(mail.raw);
-    const repeatKey = await repeatKeyOf(mail, content);
+    const isAsItCame = (mail.traceBytes ?? 0) === 0;
+    const repeatKey = await repeatKeyOf(mail, isAsItCame ? content : undefined);
     const open: Target[] = [];
     const lists = new ListChecks(mail, this.#refusals);
     const client = new ClientRate(
@@ -278,7 +285,7 @@ export class Receiver {
         limits: { parts: limits.mailParts, depth: limits.mailDepth },
       }, party.org),
       mail.auth === undefined
-        ? checks.check(raw, { clientIp, helo, envelopeFrom }, party)
+        ? checks.check(cameBytes(mail), { clientIp, helo, envelopeFrom }, party)
         : { auth: mail.auth, isReplyToUnsigned: false },
     ]);
     const { facts } = read;

@@ -6,7 +6,7 @@ import type { Transaction } from "../../base/storage/commits/job.ts";
 import type { Store } from "../../base/storage/rows/store.ts";
 import { DAY_MS } from "../../base/time/time_units.ts";
 import type { NewMessage } from "../mailbox/messages/stage_message.ts";
-import type { ReceivedMail } from "./received_mail.ts";
+import { cameBytes, type ReceivedMail } from "./received_mail.ts";
 import { defineRow } from "../../base/storage/rows/row_key.ts";
 
 export const REPEATED_MAILS = new Repetitions<Mark>({ name: "mail-repeat", lifeMs: DAY_MS });
@@ -50,13 +50,14 @@ export function stageRepeat(
 
 /**
  * Hash that a repetition of a message is recognised by: SHA-256, base64url.
- * @param content SHA-256 of its bytes
+ * @param content SHA-256 of the bytes that came, where it is known
  */
 export async function repeatKeyOf(
-  { from }: Pick<ReceivedMail, "from">,
-  content: Uint8Array,
+  mail: Pick<ReceivedMail, "from" | "raw" | "traceBytes">,
+  content?: Uint8Array,
 ): Promise<string> {
-  const sender = new TextEncoder().encode(from);
+  content ??= await sha256Of(cameBytes(mail));
+  const sender = new TextEncoder().encode(mail.from);
   const hash = await sha256Of(Buffer.concat([content, sender]));
   return Buffer.from(hash).toString("base64url");
 }

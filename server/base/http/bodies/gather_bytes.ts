@@ -76,8 +76,8 @@ export async function gatherLarge(
   return await joinInSlices([...full, new Uint8Array(buffer, 0, filledBytes)]);
 }
 
-/** New memory for 25 MiB takes time to be had. */
-async function joinInSlices(pieces: readonly Bytes[]): Promise<Bytes> {
+/** One piece of many. New memory for 25 MiB takes time to be had. */
+export async function joinInSlices(pieces: readonly Bytes[]): Promise<Bytes> {
   const clock = new SliceClock();
   const whole = new Uint8Array(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0));
   let offset = 0;

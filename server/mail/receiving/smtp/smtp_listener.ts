@@ -1,0 +1,187 @@
+/** The SMTP server: who may connect, how many, how long, and how it stops. */
+import { Buffer } from "node:buffer";
+import ipaddr from "ipaddr.js";
+import type { AddressRange } from "../../../base/config/mail_config.ts";
+import { Semaphore } from "../../../base/bounds/semaphore.ts";
+import { countedAddress } from "../../../base/http/callers/client_address.ts";
+import { doneWithin } from "../../../base/time/done_within.ts";
+import type { StartTicker } from "../../../base/time/ticker.ts";
+import { readProxyHeader } from "./proxy_header.ts";
+import type { SmtpInput } from "./smtp_input.ts";
+import { REPLIES, type Reply } from "./smtp_replies.ts";
+import { type SmtpClient, SmtpSession, type SmtpSessionServices } from "./smtp_session.ts";
+import { SmtpSocket } from "./smtp_socket.ts";
+
+export interface SmtpListenerOptions {
+  session: SmtpSessionServices;
+  /** Peers that say by a PROXY header whose connection they pass on. */
+  proxies: readonly AddressRange[];
+  /** Programs of this machine, which share an address: clients are unknown then, and not counted. */
+  isLocal: boolean;
+  startTicker: StartTicker;
+  logFailure: (error: unknown) => void;
+}
+
+/** What is left of a shutdown's time for what is being stored. */
+const FINISH_MS = 800;
+
+export class SmtpListener {
+  readonly #accepted: Promise<void>;
+  readonly #permits: Semaphore<string>;
+  /** Sessions that are not over, with the end of each. */
+  readonly #sessions = new Map<SmtpSession, Promise<void>>();
+  /** All connections; those whose session is over with the time when they are cut. */
+  readonly #sockets = new Map<SmtpSocket, number | null>();
+  readonly #stopTicker: () => void;
+  #isStopped = false;
+  /** Until the next tick nothing is accepted. */
+  #endPause = () => {};
+
+  constructor(
+    private readonly listener: Pick<Deno.TcpListener, "accept" | "addr" | "close">,
+    private readonly options: SmtpListenerOptions,
+  ) {
+    const { session: { bounds }, startTicker } = options;
+    this.#permits = new Semaphore({ permits: bounds.connectionsPerAddress });
+    this.#stopTicker = startTicker(() => this.#tick());
+    this.#accepted = this.#acceptAll();
+  }
+
+  /** The port listened on, the one taken when 0 was asked. */
+  get port(): number {
+    return this.listener.addr.port;
+  }
+
+  /** Sessions under way. */
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** Outlives what cannot be accepted, as one connection too many for the process's open files. */
+  async #acceptAll(): Promise<void> {
+    while (!this.#isStopped) {
+      try {
+        void this.#serve(await this.listener.accept()).catch(this.options.logFailure);
+      } catch (error) {
+        if (this.#isStopped) return;
+        this.options.logFailure(error);
+        await new Promise<void>((resolve) => this.#endPause = resolve);
+      }
+    }
+  }
+
+  async #serve(connection: Deno.TcpConn): Promise<void> {
+    const { session: services } = this.options;
+    const { bounds, elapsed } = services;
+    const peer = plainAddress(connection.remoteAddr.hostname);
+    if (peer === null || this.#isStopped || this.#sockets.size >= 2 * bounds.connections) {
+      connection.close();
+      return;
+    }
+    connection.setNoDelay(true);
+    const link = new SmtpSocket(connection);
+    this.#sockets.set(link, null);
+    let release = () => {};
+    const session = new SmtpSession(link, services);
+    if (this.#makesRoom()) {
+      const run = session.run(async (input) => {
+        const client = await this.#identify(peer, input);
+        if (client === null || typeof client === "string" || client.ip === null) return client;
+        const permit = this.#permits.tryTake(client.counted);
+        release = permit ?? release;
+        return permit === null ? REPLIES.tooMany : client;
+      });
+      this.#sessions.set(session, run);
+      await run.catch(this.options.logFailure);
+      release();
+      this.#sessions.delete(session);
+      session.end("");
+    } else session.end(REPLIES.full);
+    this.#sockets.set(link, elapsed() + bounds.farewellMs);
+    await link.closed();
+    this.#sockets.delete(link);
+  }
+
+  /** Whether one more may come; where all connections are taken, who has long said nothing gives way. */
+  #makesRoom(): boolean {
+    const { bounds, elapsed } = this.options.session;
+    if (this.#sessions.size < bounds.connections) return true;
+    let longest: SmtpSession | null = null;
+    let sinceMs = elapsed() - bounds.givesWayMs;
+    for (const session of this.#sessions.keys()) {
+      const { waitsSinceMs } = session;
+      if (waitsSinceMs === null || waitsSinceMs > sinceMs) continue;
+      [longest, sinceMs] = [session, waitsSinceMs];
+    }
+    longest?.end(REPLIES.full);
+    return longest !== null;
+  }
+
+  async #identify(peer: string, input: SmtpInput): Promise<SmtpClient | Reply | null> {
+    const { proxies, isLocal } = this.options;
+    let client = peer;
+    if (isAmong(peer, proxies)) {
+      const told = await readClient(input);
+      if (told === null) return null;
+      client = told.client ?? peer;
+    }
+    return isLocal
+      ? { ip: null, counted: "local" }
+      : { ip: client, counted: countedAddress(client) ?? client };
+  }
+
+  #tick(): void {
+    this.#endPause();
+    const nowMs = this.options.session.elapsed();
+    for (const session of this.#sessions.keys()) session.expire(nowMs);
+    for (const [link, endMs] of this.#sockets) if (endMs !== null && nowMs >= endMs) link.destroy();
+  }
+
+  /** Accepts nothing more, and ends all sessions but those whose message is being stored. */
+  stop(): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.listener.close();
+    this.#endPause();
+    for (const session of this.#sessions.keys()) session.stop();
+  }
+
+  /** Waits for what is being stored, for a while, and closes all connections. */
+  async close(): Promise<void> {
+    this.stop();
+    this.#stopTicker();
+    await this.#accepted;
+    await doneWithin(Promise.allSettled(this.#sessions.values()), FINISH_MS);
+    const links = [...this.#sockets.keys()];
+    await doneWithin(Promise.all(links.map((link) => link.flushed())), FINISH_MS / 8);
+    for (const link of links) link.destroy();
+    await Promise.all(links.map((link) => link.closed()));
+  }
+}
+
+/** An address without a zone, of IPv4 where it stands within IPv6. */
+function plainAddress(address: string): string | null {
+  const text = address.replace(/%.*$/, "");
+  return ipaddr.isValid(text) ? ipaddr.process(text).toString() : null;
+}
+
+function isAmong(address: string, ranges: readonly AddressRange[]): boolean {
+  const parsed = ipaddr.parse(address);
+  return ranges.some(([range, bits]) =>
+    range.kind() === parsed.kind() && parsed.match(range, bits)
+  );
+}
+
+async function readClient(input: SmtpInput): Promise<{ client: string | null } | null> {
+  let bytes: Uint8Array = new Uint8Array(0);
+  for (;;) {
+    const piece = await input.next();
+    if (piece === null) return null;
+    bytes = Buffer.concat([bytes, piece]);
+    const header = readProxyHeader(bytes);
+    if (header === null) return null;
+    if (header === "more") continue;
+    input.putBack(bytes.subarray(header.sizeBytes));
+    return { client: header.client === null ? null : plainAddress(header.client) };
+  }
+}

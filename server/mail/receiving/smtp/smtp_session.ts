@@ -1,0 +1,445 @@
+// Over 300 lines: the state of one session and what each command does to it, read together.
+/**
+ * One client's session (RFC 5321; RFC 1870, 2034, 2920, 3207, 6152): commands until a message is whole,
+ * which is answered after its commit. Only the relay's own domain is served, and nobody signs in.
+ */
+import type { Clock } from "../../../base/time/clock.ts";
+import type { BodyBudget, BudgetedBody } from "../../../base/http/bodies/body_budget.ts";
+import { RelayError } from "../../../base/errors.ts";
+import { isTemporary, type Outcome, type ReceivedMail } from "../received_mail.ts";
+import type { Certificate } from "./certificate.ts";
+import { MessageBytes } from "./message_bytes.ts";
+import { type PathCommand, readPath } from "./path_command.ts";
+import type { Preview } from "./preview.ts";
+import { SmtpContent } from "./smtp_content.ts";
+import type { SmtpBounds } from "./smtp_bounds.ts";
+import { type CommandLine, SmtpInput } from "./smtp_input.ts";
+import {
+  REFUSED_MESSAGE,
+  REFUSED_RECIPIENT,
+  REPLIES,
+  type Reply,
+  tooLarge,
+} from "./smtp_replies.ts";
+import type { SmtpSocket } from "./smtp_socket.ts";
+import { traceFields } from "./trace_fields.ts";
+
+export interface SmtpSessionServices {
+  /** Of all inboxes, lowercased; the server's name too. */
+  domain: string;
+  bounds: SmtpBounds;
+  /** Greatest size of a message. */
+  limitBytes: number;
+  budget: BodyBudget;
+  /** Null where TLS is not offered. */
+  certificate: Pick<Certificate, "current"> | null;
+  preview: Preview;
+  receive(mail: ReceivedMail): Promise<{ outcomes: Outcome[] }>;
+  now: Clock;
+  elapsed: Clock;
+  random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
+  logFailure: (error: unknown) => void;
+}
+
+export interface SmtpClient {
+  /** As the message's client; null where it is unknown. */
+  ip: string | null;
+  /** Whose share of the budgets it uses. */
+  counted: string;
+}
+
+/** MAIL, and what was said of its message since. */
+interface Transaction {
+  from: string;
+  sizeBytes?: number;
+  to: Set<string>;
+  /** RCPT commands. */
+  asked: number;
+}
+
+/** A line that a browser was made to send. */
+const WEB = /^[A-Z]+ .* HTTP\/[0-9.]+$/i;
+
+export class SmtpSession {
+  readonly #input: SmtpInput;
+  /** Replies that wait to be sent together. */
+  #replies = "";
+  /** The relay has said its last word. */
+  #isOver = false;
+  #isStopping = false;
+  /** Of a message whose end has come. */
+  #isTaking = false;
+  /** Until when the client has to do what is waited for; null while it waits for the relay. */
+  #deadline: { atMs: number; reply: Reply } | null = null;
+  #waitsSinceMs: number | null = null;
+  #hello: { name: string; isExtended: boolean } | null = null;
+  #transaction: Transaction | null = null;
+  #errors = 0;
+  #refused = 0;
+  #idle = 0;
+
+  constructor(
+    private readonly socket: SmtpSocket,
+    private readonly services: SmtpSessionServices,
+  ) {
+    this.#input = new SmtpInput(() => socket.read(), services.bounds.lineBytes);
+  }
+
+  /** Since when it has waited for a command; null while it does not. */
+  get waitsSinceMs(): number | null {
+    return this.#waitsSinceMs;
+  }
+
+  /**
+   * Greets, and obeys until one of both has enough.
+   * @param identify reads what stands before the session; gives the reply to whom it refuses, null to
+   * whom nothing is said
+   */
+  async run(identify: (input: SmtpInput) => Promise<SmtpClient | Reply | null>): Promise<void> {
+    const { bounds, domain, elapsed } = this.services;
+    const beganMs = elapsed();
+    const client = await this.#await(identify(this.#input), bounds.commandMs, REPLIES.silent);
+    if (client === null) return this.socket.destroy();
+    if (typeof client === "string") return this.end(client);
+    this.#say(`220 ${domain} ESMTP`);
+    while (!this.#isOver) {
+      const line = await this.#nextLine();
+      if (line === null) break;
+      const reply = await this.#obey(line, client);
+      if (reply.startsWith("5")) this.#errors++;
+      this.#say(reply);
+      this.#keepBounds(elapsed() - beganMs);
+    }
+    this.end("");
+  }
+
+  /** Ends it where its time is over. Called about once a second. */
+  expire(nowMs: number): void {
+    if (this.#deadline !== null && nowMs >= this.#deadline.atMs) this.end(this.#deadline.reply);
+  }
+
+  /** The relay stops: a message that is whole is answered, all else ends now. */
+  stop(): void {
+    this.#isStopping = true;
+    if (!this.#isTaking) this.end(REPLIES.closing);
+  }
+
+  /** Says a last word. */
+  end(reply: Reply): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#deadline = null;
+    this.#waitsSinceMs = null;
+    this.socket.end(reply === "" ? this.#replies : `${this.#replies}${reply}\r\n`);
+  }
+
+  #say(reply: Reply): void {
+    if (reply !== "") this.#replies += `${reply}\r\n`;
+  }
+
+  async #flush(): Promise<void> {
+    const replies = this.#replies;
+    this.#replies = "";
+    if (replies === "" || this.#isOver) return;
+    await this.#await(this.socket.write(replies), this.services.bounds.commandMs, REPLIES.silent);
+  }
+
+  /** Waits for the client. */
+  async #await<T>(work: Promise<T>, withinMs: number, reply: Reply): Promise<T> {
+    this.#deadline = { atMs: this.services.elapsed() + withinMs, reply };
+    try {
+      return await work;
+    } finally {
+      this.#deadline = null;
+    }
+  }
+
+  async #nextLine(): Promise<CommandLine> {
+    const { bounds, elapsed } = this.services;
+    if (!this.#input.hasLine) {
+      await this.#flush();
+      if (this.#isOver) return null;
+      this.#waitsSinceMs = elapsed();
+    }
+    try {
+      return await this.#await(this.#input.line(), bounds.commandMs, REPLIES.silent);
+    } finally {
+      this.#waitsSinceMs = null;
+    }
+  }
+
+  #keepBounds(ageMs: number): void {
+    const { bounds } = this.services;
+    if (this.#isStopping) this.end(REPLIES.closing);
+    if (this.#errors >= bounds.errors) this.end(REPLIES.errors);
+    if (this.#refused >= bounds.refusedRecipients) this.end(REPLIES.unknowns);
+    if (this.#idle >= bounds.idleCommands) this.end(REPLIES.idle);
+    if (ageMs >= bounds.sessionMs) this.end(REPLIES.over);
+  }
+
+  /** Ends the session with a reply to a command. */
+  #leave(reply: Reply): "" {
+    this.end(reply);
+    return "";
+  }
+
+  async #obey(line: NonNullable<CommandLine>, client: SmtpClient): Promise<Reply> {
+    if (line === "bare") return this.#leave(REPLIES.bareEnd);
+    if (line === "too_long") return REPLIES.tooLong;
+    const { text } = line;
+    if (WEB.test(text)) return this.#leave(REPLIES.web);
+    const [, verb = "", rest = ""] = /^([A-Za-z]+)(?: +(.*?))? *$/.exec(text) ?? [];
+    const command = verb.toUpperCase();
+    if (!["MAIL", "RCPT", "DATA"].includes(command)) this.#idle++;
+    switch (command) {
+      case "EHLO":
+      case "HELO":
+        return this.#greet(command === "EHLO", rest);
+      case "STARTTLS":
+        return await this.#startTls(rest);
+      case "MAIL":
+        return this.#begin(rest);
+      case "RCPT":
+        return await this.#addRecipient(rest, client);
+      case "DATA":
+        return await this.#takeMessage(rest, client);
+      case "RSET":
+        this.#transaction = null;
+        return REPLIES.reset;
+      case "NOOP":
+        return REPLIES.noop;
+      case "HELP":
+        return REPLIES.help;
+      case "VRFY":
+        return REPLIES.noVerify;
+      case "EXPN":
+        return REPLIES.noExpand;
+      case "AUTH":
+        return REPLIES.noAuth;
+      case "BDAT":
+        return this.#leave(REPLIES.noChunks); // what follows may be a message, and is no command
+      case "PROXY":
+        return this.#leave(REPLIES.proxied);
+      case "QUIT":
+        return this.#leave(REPLIES.bye);
+      default:
+        return REPLIES.unknown;
+    }
+  }
+
+  #greet(isExtended: boolean, name: string): Reply {
+    if (!/^[\x21-\x7e]{1,255}$/.test(name)) return REPLIES.syntax;
+    const { domain, limitBytes, certificate } = this.services;
+    this.#hello = { name, isExtended };
+    this.#transaction = null;
+    if (!isExtended) return `250 ${domain}`;
+    const offersTls = certificate !== null && !this.socket.isSecure;
+    const lines = [
+      domain,
+      "PIPELINING",
+      `SIZE ${limitBytes}`,
+      ...offersTls ? ["STARTTLS"] : [],
+      "ENHANCEDSTATUSCODES",
+    ];
+    return `${lines.map((line) => `250-${line}`).join("\r\n")}\r\n250 8BITMIME`;
+  }
+
+  async #startTls(rest: string): Promise<Reply> {
+    const { certificate, bounds } = this.services;
+    if (certificate === null) return REPLIES.noStartTls;
+    if (this.socket.isSecure) return REPLIES.secure;
+    if (rest !== "") return REPLIES.syntax;
+    const context = await certificate.current();
+    await this.#flush();
+    // Whoever is between could have the client's first encrypted commands follow its own (RFC 3207, 4.2).
+    if (this.#hasMore) return this.#leave(REPLIES.early);
+    const handshake = this.socket.startTls(`${REPLIES.startTls}\r\n`, context);
+    await this.#await(handshake, bounds.commandMs, "");
+    this.#hello = null;
+    this.#transaction = null;
+    return "";
+  }
+
+  /** Whether the client has gone on without the reply that it has to wait for. */
+  get #hasMore(): boolean {
+    return !this.#input.isEmpty || !this.socket.isEmpty;
+  }
+
+  #begin(rest: string): Reply {
+    const { limitBytes } = this.services;
+    if (this.#hello === null) return REPLIES.helloFirst;
+    if (this.#transaction !== null) return REPLIES.mailOpen;
+    const path = readPath(rest, "FROM");
+    if (path === null) return REPLIES.badSender;
+    const refusal = refuseParameters(path);
+    if (refusal !== null) return refusal;
+    if (path === "not_ascii") return REPLIES.notAscii;
+    const size = path.parameters.get("SIZE");
+    if (size !== undefined && Number(size) > limitBytes) return tooLarge(limitBytes);
+    this.#transaction = {
+      from: path.address,
+      to: new Set(),
+      asked: 0,
+      ...size === undefined ? {} : { sizeBytes: Number(size) },
+    };
+    return REPLIES.sender;
+  }
+
+  async #addRecipient(rest: string, client: SmtpClient): Promise<Reply> {
+    const { bounds, domain, preview } = this.services;
+    const transaction = this.#transaction;
+    if (transaction === null) return this.#hello === null ? REPLIES.helloFirst : REPLIES.mailFirst;
+    const path = readPath(rest, "TO");
+    if (path === "not_ascii") return REPLIES.notAscii;
+    if (path === null || path.address === "") return REPLIES.badRecipient;
+    if (path.parameters.size > 0) return REPLIES.parameter;
+    // The one address that has no domain (RFC 5321, section 4.1.1.3).
+    const address = /^postmaster$/i.test(path.address) ? `${path.address}@${domain}` : path.address;
+    const at = address.lastIndexOf("@");
+    if (at < 1) return REPLIES.badRecipient;
+    if (++transaction.asked > bounds.askedRecipients) return this.#leave(REPLIES.unknowns);
+    if (address.slice(at + 1).toLowerCase() !== domain) return this.#refuse(REPLIES.relaying);
+    if (transaction.to.has(address)) return REPLIES.recipient;
+    if (transaction.to.size >= bounds.recipients) return REPLIES.tooManyRecipients;
+    const { from, sizeBytes } = transaction;
+    const envelope = { from, clientIp: client.ip, clientHelo: this.#hello!.name };
+    try {
+      const found = await preview(
+        sizeBytes === undefined ? envelope : { ...envelope, sizeBytes },
+        address,
+      );
+      if (found !== null && found !== "operator") {
+        return this.#refuse(REFUSED_RECIPIENT[typeof found === "string" ? found : found.code]);
+      }
+    } catch (error) {
+      return this.#failed(error);
+    }
+    transaction.to.add(address);
+    return REPLIES.recipient;
+  }
+
+  /** Not one of the client's errors: it passes on what others have asked of it. */
+  #refuse(reply: Reply): "" {
+    this.#refused++;
+    this.#say(reply);
+    return "";
+  }
+
+  #failed(error: unknown): Reply {
+    const isTold = error instanceof RelayError && error.code === "unavailable";
+    if (!isTold) this.services.logFailure(error);
+    return REPLIES.later;
+  }
+
+  async #takeMessage(rest: string, client: SmtpClient): Promise<Reply> {
+    const { budget, elapsed } = this.services;
+    const transaction = this.#transaction;
+    if (transaction === null) return this.#hello === null ? REPLIES.helloFirst : REPLIES.mailFirst;
+    if (rest !== "") return REPLIES.syntax;
+    if (transaction.to.size === 0) return REPLIES.nobody;
+    if (this.#hasMore) return this.#leave(REPLIES.early);
+    this.#say(REPLIES.content);
+    await this.#flush();
+    const bytes = new MessageBytes();
+    const body: BudgetedBody = {
+      beganMs: elapsed(),
+      addressOf: () => client.counted,
+      drop: () => {
+        bytes.drop();
+        this.end(REPLIES.busy);
+      },
+    };
+    try {
+      const refusal = await this.#readMessage(bytes, body);
+      if (refusal !== null || this.#isOver) return refusal ?? "";
+      this.#isTaking = true;
+      budget.finish(body);
+      return await this.#store(bytes, transaction, client);
+    } finally {
+      this.#isTaking = false;
+      this.#transaction = null;
+      budget.release(body);
+    }
+  }
+
+  /** @returns why it is refused; null where all of it is in `bytes`, or the session is over */
+  async #readMessage(bytes: MessageBytes, body: BudgetedBody): Promise<Reply | null> {
+    const { budget, bounds, limitBytes, elapsed } = this.services;
+    const content = new SmtpContent();
+    let cameBytes = 0;
+    for (;;) {
+      const allowedMs = bounds.messageMs + 1000 * cameBytes / bounds.messageBytesPerSecond;
+      const leftMs = body.beganMs + allowedMs - elapsed();
+      const piece = await this.#await(this.#input.next(), leftMs, REPLIES.slow);
+      if (this.#isOver || piece === null) return this.#leave("");
+      let keptBytes = 0;
+      const isKept = () => !content.isMalformed && cameBytes + keptBytes <= limitBytes;
+      const wasKept = isKept();
+      const used = content.take(piece, (part) => {
+        keptBytes += part.length;
+        if (isKept()) bytes.add(part);
+      });
+      const isNowKept = isKept();
+      cameBytes += keptBytes;
+      if (isNowKept) budget.grow(body, keptBytes);
+      else if (wasKept) {
+        bytes.drop();
+        budget.release(body);
+      }
+      if (this.#isOver) return "";
+      if (used !== null) {
+        this.#input.putBack(piece.subarray(used));
+        if (content.isMalformed) return REPLIES.badContent;
+        return cameBytes > limitBytes ? tooLarge(limitBytes) : null;
+      }
+      if (cameBytes > 2 * limitBytes) return this.#leave(tooLarge(limitBytes));
+    }
+  }
+
+  /** What the client is told rests on commits alone. */
+  async #store(
+    bytes: MessageBytes,
+    { from, to: recipients }: Transaction,
+    client: SmtpClient,
+  ): Promise<Reply> {
+    const { domain, now, random, receive } = this.services;
+    const { name: helo, isExtended } = this.#hello!;
+    const id = [...random(8)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    const [to, clientIp, { isSecure }] = [[...recipients], client.ip, this.socket];
+    const trace = traceFields({
+      ...{ from, to, helo, isExtended, isSecure, clientIp, domain, id },
+      nowMs: now(),
+    });
+    try {
+      const { outcomes } = await receive({
+        ...{ from, to, clientIp, clientHelo: helo, reachesOperator: true },
+        raw: await bytes.takeAfter(trace),
+        traceBytes: trace.length,
+      });
+      const reply = replyTo(outcomes, id);
+      if (reply.startsWith("2")) this.#idle = this.#refused = 0;
+      if (reply.startsWith("5")) return this.#refuse(reply);
+      return reply;
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+}
+
+function refuseParameters(path: PathCommand | "not_ascii"): Reply | null {
+  const { parameters } = path === "not_ascii" ? { parameters: new Map() } : path;
+  for (const [name, value] of parameters) {
+    if (name === "SMTPUTF8") return REPLIES.noUtf8;
+    if (name === "REQUIRETLS") return REPLIES.noRequireTls;
+    if (name !== "SIZE" && name !== "BODY") return REPLIES.parameter;
+    const form = name === "SIZE" ? /^[0-9]{1,20}$/ : /^(?:7BIT|8BITMIME)$/i;
+    if (!form.test(value ?? "")) return REPLIES.syntax;
+  }
+  return null;
+}
+
+function replyTo(outcomes: readonly Outcome[], id: string): Reply {
+  const told = outcomes.find(isTemporary) ?? outcomes.find(({ code }) => code === null) ??
+    outcomes[0]!;
+  return told.code === null ? `250 2.0.0 taken as ${id}` : REFUSED_MESSAGE[told.code];
+}
