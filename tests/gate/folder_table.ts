@@ -185,6 +185,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           "reading/parse_mail.ts",
           "reading/parsed/parsed_mail.ts",
           "reading/parsed/parsed_patch.ts",
+          "receiving/smtp/part.ts",
           "routes.ts",
         ],
         inside: {
@@ -347,6 +348,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "repeats.ts",
               "reports/recipient_changes.ts",
               "sender_checks/fixed_auth.ts",
+              "smtp/part.ts",
             ],
             inside: {
               reports: {
@@ -354,7 +356,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               },
               sender_checks: { shows: ["fixed_auth.ts", "next_check.ts", "part.ts"] },
               ".": { imports: ["reports", "sender_checks"] },
-              smtp: { imports: ["."] },
+              smtp: { imports: ["."], shows: ["part.ts"] },
             },
           },
           search: {

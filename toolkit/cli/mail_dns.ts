@@ -70,8 +70,8 @@ const OPTIONS = {
   "report-to": option("A", "the e-mail address that DMARC reports go to", reportAddress),
   server: list(
     "IP",
-    "a DNS server, IP:PORT for another port than 53; else RELAY_DNS_SERVERS, else the system's. " +
-      "Asked over TCP",
+    "a DNS server, IP:PORT for another port than 53, tcp:IP to ask it over TCP alone; else " +
+      "RELAY_DNS_SERVERS, else the system's",
   ),
   "no-check": flag("print the records, and ask nobody"),
   json: flag(

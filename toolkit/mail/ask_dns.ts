@@ -11,6 +11,8 @@ export interface DnsServer {
   /** An IP address. */
   readonly host: string;
   readonly port: number;
+  /** Whether it is asked over TCP alone. */
+  readonly tcp?: true;
 }
 
 /** How DNS is asked. */

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { connect, isIP } from "node:net";
 import type { DnsServer } from "../mail/ask_dns.ts";
 import { RESOLV_CONF, systemNameservers } from "../mail/resolv_conf.ts";
+import { askByUdp, mayAskByUdp } from "./dns_over_udp.ts";
 
 /** What of a platform asks DNS. */
 export interface DnsNetwork {
@@ -46,16 +47,50 @@ export class LateError extends Error {
   override readonly name = "LateError";
 }
 
+/** How long a server may leave UDP unanswered, at most half of its time. */
+const UDP_MS = 1_000;
+/** A server that has answered over TCP alone is asked so many questions without trying UDP. */
+const TCP_QUESTIONS = 100;
+const leftForTcp = new WeakMap<DnsServer, number>();
+
 /**
- * Sends one question over a TCP connection of its own (RFC 7766): no answer can be forged from beside the path.
+ * Asks a server one question: over UDP, and over TCP where no answer came that is whole and beyond doubt
+ * (RFC 1123, section 6.1.3.2), or where the server is asked that way alone.
  *
- * @param question a DNS message, at most 65,535 bytes
+ * @param question a DNS message of one question, at most 65,535 bytes
  * @param signal ends it early
  * @returns the answer's bytes
  * @throws {LateError} where none came within the time
  * @throws Error where the server cannot be reached, or closes the connection
  */
-function askDnsServer(
+async function askDnsServer(
+  server: DnsServer,
+  question: Uint8Array,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  const beganMs = performance.now();
+  const left = leftForTcp.get(server) ?? 0;
+  const byTcp = server.tcp === true || left > 0 || !mayAskByUdp();
+  const udpMs = Math.min(UDP_MS, timeoutMs / 2);
+  const came = byTcp ? null : await askByUdp(server, question, udpMs, signal);
+  if (came !== null && typeof came === "object") return came;
+  const restMs = Math.max(0, timeoutMs - (performance.now() - beganMs));
+  try {
+    const answer = await askByTcp(server, question, restMs, signal);
+    leftForTcp.set(server, came === "silent" ? TCP_QUESTIONS : left - 1);
+    return answer;
+  } catch (error) {
+    leftForTcp.delete(server);
+    throw error;
+  }
+}
+
+/**
+ * Sends one question over a TCP connection of its own (RFC 7766): no answer can be forged from beside the path.
+ * @throws as askDnsServer()
+ */
+function askByTcp(
   { host, port }: DnsServer,
   question: Uint8Array,
   timeoutMs: number,

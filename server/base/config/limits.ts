@@ -87,6 +87,7 @@ export interface Limits {
   mailInboundPerTrialInboxPerHour: number;
   mailInboundBytesPerInboxPerHour: number;
   mailInboundPerClientPerHour: number;
+  mailUnknownPerClientPerHour: number;
   mailDraftsPerInbox: number;
   /** Free bytes on the data folder's disk under which mail is neither taken nor sent. */
   mailMinFreeDiskBytes: number;
@@ -143,6 +144,7 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   mailInboundPerTrialInboxPerHour: 100,
   mailInboundBytesPerInboxPerHour: 256 * MIB,
   mailInboundPerClientPerHour: 1_000,
+  mailUnknownPerClientPerHour: 100,
   mailDraftsPerInbox: 100,
   mailMinFreeDiskBytes: 2 * GIB,
 };

@@ -4,6 +4,7 @@ import {
   decodeInboundSecret,
   MIN_INBOUND_SECRET_BYTES,
 } from "../../../toolkit/client/inbound_secret.ts";
+import type { DnsServer } from "../../../toolkit/mail/ask_dns.ts";
 import { MIN_DKIM_KEY_BITS, readDkimKey } from "../../../toolkit/node/dkim_key.ts";
 import { GOOGLE_JWKS_URL } from "./google_jwks_url.ts";
 import {
@@ -55,7 +56,7 @@ export interface MailConfig {
   /** Own bounce addresses as envelope senders. */
   bounces: boolean;
   /** Resolvers for SPF, DKIM, DMARC and webhooks; empty for the system's. */
-  dnsServers: HostPort[];
+  dnsServers: DnsServer[];
   /** Domains, lowercased, whose ARC seals count. */
   trustedSealers: readonly string[];
   googleClientId?: string;
@@ -266,18 +267,19 @@ function parseDkim(env: Environment): MailConfig["dkim"] {
   );
 }
 
-function parseDnsServers(env: Environment): HostPort[] {
+function parseDnsServers(env: Environment): DnsServer[] {
   const text = optionalText(env, "RELAY_DNS_SERVERS");
   if (text === undefined) return [];
   return text.split(",").map((part) => {
-    const server = parseHostPort(part.trim(), DNS_PORT);
+    const [, tcp, address] = /^(tcp:)?(.*)$/s.exec(part.trim())!;
+    const server = parseHostPort(address!, DNS_PORT);
     if (server === undefined || !/^[0-9.]+$|:/.test(server.host)) {
       throw new ConfigError(
         "RELAY_DNS_SERVERS",
-        "must be IP addresses with ports, such as 127.0.0.1:53,[::1]:53",
+        "must be IP addresses with ports, such as 127.0.0.1:53,[::1]:53; tcp:127.0.0.1:53 asks over TCP alone",
       );
     }
-    return server;
+    return tcp === undefined ? server : { ...server, tcp: true };
   });
 }
 

@@ -170,7 +170,7 @@ Deno.test("parseMailConfig() refuses DKIM keys that are short, of another kind o
 
 Deno.test("parseMailConfig() reads resolvers, sign-in and the inbound secret", () => {
   const mail = parseMailConfig({
-    RELAY_DNS_SERVERS: "127.0.0.1:5353, [::1]:53,9.9.9.9",
+    RELAY_DNS_SERVERS: "127.0.0.1:5353, [::1]:53,9.9.9.9,tcp:[::2]",
     RELAY_MAIL_TRUSTED_SEALERS: "Google.com, lists.example.org",
     RELAY_GOOGLE_CLIENT_ID: "id.apps.example",
     RELAY_GOOGLE_JWKS_URL: "http://127.0.0.1:9/certs",
@@ -190,6 +190,7 @@ Deno.test("parseMailConfig() reads resolvers, sign-in and the inbound secret", (
     { host: "127.0.0.1", port: 5353 },
     { host: "::1", port: 53 },
     { host: "9.9.9.9", port: 53 },
+    { host: "::2", port: 53, tcp: true },
   ]);
   assert.equal(mail.googleClientId, "id.apps.example");
   assert.equal(mail.googleJwksUrl, "http://127.0.0.1:9/certs");
@@ -203,7 +204,15 @@ Deno.test("parseMailConfig() reads resolvers, sign-in and the inbound secret", (
   for (const RELAY_MAIL_TRUSTED_SEALERS of ["google", "a b.example", "x.example,", "*.example"]) {
     assertRefused({ RELAY_MAIL_TRUSTED_SEALERS }, "RELAY_MAIL_TRUSTED_SEALERS");
   }
-  for (const RELAY_DNS_SERVERS of ["dns.example:53", "127.0.0.9:53,", "127.0.0.1:99999"]) {
+  for (
+    const RELAY_DNS_SERVERS of [
+      "dns.example:53",
+      "127.0.0.9:53,",
+      "127.0.0.1:99999",
+      "udp:127.0.0.1",
+      "tcp:",
+    ]
+  ) {
     assertRefused({ RELAY_DNS_SERVERS }, "RELAY_DNS_SERVERS");
   }
   assertRefused({ RELAY_GOOGLE_CLIENT_ID: "two words of it" }, "RELAY_GOOGLE_CLIENT_ID");

@@ -41,6 +41,8 @@ export const ENV_FILE = ".env";
 export const RUNTIME_FLAGS: readonly string[] = ["--v8-flags=--heap-growing-percent=150"];
 
 const DNS_PORT = 53;
+/** Where answers of DNS come over UDP: any free port, by itself, of both families. */
+const DNS_ANSWERS = "[::]:0";
 
 /**
  * Folders of the modules of the workers of mail, from the project's: a worker's modules, unlike the
@@ -163,15 +165,17 @@ function googleKeys(env: Environment): string | undefined {
   return isOn ? hostOf(url, { "https:": 443, "http:": 80 }) : undefined;
 }
 
-/** The DNS servers that check senders of received mail; none in local mode. */
+/** The DNS servers that check senders of received mail, and where they answer; none in local mode. */
 function dnsServers(env: Environment, resolvConf: string): (string | undefined)[] {
   if (!isMailOn(env) || isLocal(env)) return [];
   const named = optionalText(env, "RELAY_DNS_SERVERS")?.split(",").map((part) => part.trim());
   const servers = named ?? systemNameservers(resolvConf);
-  return servers.map((server) => {
+  const hosts = servers.map((given) => {
+    const server = given.replace(/^tcp:/, "");
     if (/^[0-9.]+$|^\[[^\]]*\]$/.test(server)) return reachable(`${server}:${DNS_PORT}`);
     return reachable(/^[0-9a-f.]*:.*:/i.test(server) ? `[${server}]:${DNS_PORT}` : server);
   });
+  return servers.every((server) => server.startsWith("tcp:")) ? hosts : [...hosts, DNS_ANSWERS];
 }
 
 function asksSystemDns(env: Environment): boolean {

@@ -155,14 +155,18 @@ Deno.test("permissionFlags() reaches the DNS servers of the setting, else those 
     );
     return found!.slice(found!.indexOf("=") + 1).split(",");
   };
-  assert.deepEqual(flags(on, "net").slice(2), ["10.0.0.1:53", "[fd00::1]:53"]);
+  // The last is where answers over UDP come: any free port.
+  assert.deepEqual(flags(on, "net").slice(2), ["10.0.0.1:53", "[fd00::1]:53", "[::]:0"]);
   const own = { ...on, RELAY_DNS_SERVERS: "192.0.2.1, 127.0.0.1:5353,[::1]:54,[::2], *,x y" };
   assert.deepEqual(flags(own, "net").slice(2), [
     "192.0.2.1:53",
     "127.0.0.1:5353",
     "[::1]:54",
     "[::2]:53",
+    "[::]:0",
   ]);
+  const byTcp = { ...on, RELAY_DNS_SERVERS: "tcp:192.0.2.1,tcp:[::1]:54,tcp:::2" };
+  assert.deepEqual(flags(byTcp, "net").slice(2), ["192.0.2.1:53", "[::1]:54", "[::2]:53"]);
   assert.deepEqual(flags(own, "read"), [".env", "data", ...WORKER_MODULES]);
   for (
     const off of [{ ...on, RELAY_MAIL_FROM: "" }, {

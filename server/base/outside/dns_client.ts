@@ -1,4 +1,4 @@
-/** Asks DNS servers, over TCP (RFC 7766): no answer can be forged from beside the path. */
+/** Asks DNS servers, each for a bounded time. */
 import { askDns, type DnsServer } from "../../../toolkit/mail/ask_dns.ts";
 import type { DnsAnswer, RecordType } from "../../../toolkit/mail/dns_message.ts";
 import { LateError, nodeDns } from "../../../toolkit/node/dns_exchange.ts";

@@ -11,6 +11,7 @@ import {
   type WindowRecord,
 } from "../../base/storage/commits/window_record.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
+import type { RefusedCode } from "./received_mail.ts";
 import type { RefusalWindows } from "./refusal_windows.ts";
 import { Refused } from "./refused.ts";
 
@@ -99,6 +100,14 @@ export class ClientRate {
     const limit = limits.mailInboundPerClientPerHour - refusals.countOf(this.#name);
     return { limit, windowMs: HOUR_MS };
   }
+}
+
+/**
+ * Whether a refusal counts against the client of a message that no inbox takes. An unknown address costs
+ * only a look, and providers pass on whole dictionaries of them.
+ */
+export function isCounted(code: RefusedCode | null): boolean {
+  return code === "blocked" || code === "over_quota" || code === "rate_limited";
 }
 
 function refuse(retryAfterMs: number): Refused {

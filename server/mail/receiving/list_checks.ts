@@ -3,18 +3,21 @@ import { countedAddress } from "../../base/http/callers/client_address.ts";
 import { peekFrom } from "../reading/mime/peek_from.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import { senderDomain } from "./mail_source.ts";
-import type { ReceivedMail } from "./received_mail.ts";
+import type { AnnouncedMail, ReceivedMail } from "./received_mail.ts";
 import type { RefusalWindows } from "./refusal_windows.ts";
 import { isRefusedByLists } from "./refused_by_lists.ts";
 
-/** To be ended by done(). */
+/** Of a message that has come, or of its envelope before it. To be ended by done(). */
 export class ListChecks {
-  readonly #mail: ReceivedMail;
+  readonly #mail: AnnouncedMail & Partial<Pick<ReceivedMail, "raw">>;
   readonly #refusals: RefusalWindows;
   #peeked: { from: string | null | undefined } | null = null;
   readonly #held: (() => void)[] = [];
 
-  constructor(mail: ReceivedMail, refusals: RefusalWindows) {
+  constructor(
+    mail: AnnouncedMail & Partial<Pick<ReceivedMail, "raw">>,
+    refusals: RefusalWindows,
+  ) {
     this.#mail = mail;
     this.#refusals = refusals;
   }
@@ -23,8 +26,12 @@ export class ListChecks {
   isRefusedUnread(inbox: Inbox): boolean | "unknown" {
     const { block_receive, allow_receive } = inbox.entries;
     if (block_receive.length + allow_receive.length === 0) return false;
-    this.#peeked ??= { from: peekFrom(this.#mail.raw) };
-    return isRefusedByLists(inbox, this.#mail.from, this.#peeked.from, { verdict: "error" });
+    const { from, raw } = this.#mail;
+    this.#peeked ??= { from: raw === undefined ? undefined : peekFrom(raw) };
+    const isRefused = isRefusedByLists(inbox, from, this.#peeked.from, { verdict: "error" });
+    // Once it is there, its From mostly shows that block_receive alone lets it in unread.
+    const mayComeUnread = raw === undefined && allow_receive.length === 0;
+    return isRefused === "unknown" && mayComeUnread ? false : isRefused;
   }
 
   /**

@@ -50,7 +50,7 @@ const RATE_KEY = defineWindow<[who: 0]>("mail-operator", {
 const RATE = { limit: 20, windowMs: HOUR_MS };
 const FOLDER = ["operator"];
 
-type Passed = { code: null } | { code: RefusedCode; retryAfterMs?: number };
+export type Passed = { code: null } | { code: RefusedCode; retryAfterMs?: number };
 
 class RateReached extends Error {
   constructor(readonly retryAfterMs: number) {
@@ -69,17 +69,12 @@ export class OperatorMail {
    */
   async passOn(mail: ReceivedMail, address: string): Promise<Passed> {
     const { store, records, blobs } = this.services;
-    // What was passed on has come back: it would come back for ever.
-    if (mail.from === "" && this.#isOwn(address)) return { code: null };
+    if (this.#isReturned(mail, address)) return { code: null };
     const hash = await repeatKeyOf(mail);
     const former = await records.read<Mark>(passedKey(hash));
     if (OPERATOR_MAILS.standing(former, momentOf(store)) !== null) return { code: null };
-    const { window } = await records.read<WindowRecord>(RATE_KEY) ?? { window: [] };
-    const admitted = admit(window, store.now(), RATE);
-    if ("retryAfterMs" in admitted) {
-      return { code: "rate_limited", retryAfterMs: admitted.retryAfterMs };
-    }
-    await blobs.refuseWhenFull();
+    const room = await this.#findRoom();
+    if (room.code !== null) return room;
     const blob = await blobs.write(FOLDER, [mail.raw]);
     try {
       const isQueued = await this.#commit({ v: 1, blob, from: mail.from, to: address }, hash);
@@ -95,8 +90,28 @@ export class OperatorMail {
     }
   }
 
-  #isOwn(address: string): boolean {
-    return address.toLowerCase() === this.services.from.toLowerCase();
+  /**
+   * What passOn() would say of a mail that has not come, unless it comes again.
+   * @throws RelayError `unavailable`
+   */
+  async preview(mail: Pick<ReceivedMail, "from">, address: string): Promise<Passed> {
+    return this.#isReturned(mail, address) ? { code: null } : await this.#findRoom();
+  }
+
+  /** What was passed on has come back: it would come back for ever. */
+  #isReturned({ from }: Pick<ReceivedMail, "from">, address: string): boolean {
+    return from === "" && address.toLowerCase() === this.services.from.toLowerCase();
+  }
+
+  async #findRoom(): Promise<Passed> {
+    const { store, records, blobs } = this.services;
+    const { window } = await records.read<WindowRecord>(RATE_KEY) ?? { window: [] };
+    const admitted = admit(window, store.now(), RATE);
+    if ("retryAfterMs" in admitted) {
+      return { code: "rate_limited", retryAfterMs: admitted.retryAfterMs };
+    }
+    await blobs.refuseWhenFull();
+    return { code: null };
   }
 
   /** @returns false where another request has passed it on meanwhile */

@@ -23,6 +23,12 @@ export function cameBytes(
   return raw.subarray(traceBytes);
 }
 
+/** An envelope whose message has not come. */
+export interface AnnouncedMail extends Omit<Envelope, "to"> {
+  /** What its sender says that it has; absent where it says nothing. */
+  sizeBytes?: number;
+}
+
 /** Why an address did not get a message. */
 export type RefusedCode =
   | "not_found"

@@ -12,7 +12,6 @@ import { base64urlnopad } from "@scure/base";
 import type { BlobRef } from "../../base/blobs/blobs.ts";
 import { type ErrorCode, RelayError, unavailable } from "../../base/errors.ts";
 import { sha256Of } from "../../base/slices/sha256_of.ts";
-import type { Limits } from "../../base/config/limits.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
 import { valueSizeBytes } from "../../base/storage/rows/stored_size.ts";
 import { HOUR_MS, MINUTE_MS } from "../../base/time/time_units.ts";
@@ -22,29 +21,29 @@ import type { Auth } from "./sender_checks/part.ts";
 import { count } from "../records/figures_record.ts";
 import type { Mailbox, MailboxTransaction } from "../core/mailboxes.ts";
 import { stageEvent } from "../core/stage_event.ts";
-import { fitsQuota, storageKey, type StorageRecord } from "../core/storage_quota.ts";
+import { fitsQuota, storageKey } from "../core/storage_quota.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import { findThread, readThread } from "../mailbox/messages/find_thread.ts";
 import { countFitting } from "../reading/parsed/fit_lists.ts";
 import type { ReadMailResult } from "../reading/read_mail.ts";
 import { identify, type NewMessage, stageMessage } from "../mailbox/messages/stage_message.ts";
-import type { Inbox } from "../records/inbox_record.ts";
 import type { MailAuth, MessageRow } from "../records/message_record.ts";
 import { sectionsOf } from "../reading/parsed/encoded_texts.ts";
-import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { rfcIdKey, type ThreadRow } from "../records/thread_record.ts";
-import { ClientRate } from "./client_rate.ts";
+import { ClientRate, isCounted } from "./client_rate.ts";
 import type { Destinations } from "./destinations.ts";
 import { ListChecks } from "./list_checks.ts";
 import { mailSource } from "./mail_source.ts";
 import {
+  type AnnouncedMail,
   cameBytes,
   isTemporary,
   type Outcome,
   type ReceivedMail,
   type RefusedCode,
 } from "./received_mail.ts";
-import { admitReceived, messagesAnHour, type ReceivedRates } from "./receiving_rate.ts";
+import { type Previewed, previewRecipient } from "./preview_recipient.ts";
+import { type Recipient, Recipients, refusalLimit } from "./recipients.ts";
 import { RefusalWindows } from "./refusal_windows.ts";
 import { isRefusedByLists } from "./refused_by_lists.ts";
 import { Refused } from "./refused.ts";
@@ -53,7 +52,7 @@ import { isRepeat, readRepeat, repeatKeyOf, stageRepeat } from "./repeats.ts";
 export interface ReceiverServices extends MailCore {
   /** Finds out about a message's sender, off the main thread. */
   auth: Pick<Auth, "check">;
-  destinations: Pick<Destinations, "find">;
+  destinations: Pick<Destinations, "find" | "preview">;
 }
 
 /**
@@ -67,9 +66,7 @@ export type StageOutcomes<Staged> = (
 ) => Staged;
 
 /** An inbox that a message is for. */
-interface Target {
-  inbox: Inbox;
-  org: OrgRecord;
+interface Target extends Recipient {
   /** Addresses of the envelope that led to it. */
   spellings: string[];
   /** The inbox's own ones: an address of bounces is not one, and is never shown. */
@@ -91,17 +88,25 @@ type Stored<Staged> = { staged: Staged | null } | null;
 /** What a change of a mailbox says when its inbox, or its org, has gone meanwhile. */
 const GONE: readonly ErrorCode[] = ["not_found", "unknown_key"];
 
-/**
- * Refusals that count against the client of a message which no inbox takes. An unknown address costs only
- * a look, and providers pass on whole dictionaries of them.
- */
-const COUNTED: readonly (RefusedCode | null)[] = ["blocked", "over_quota", "rate_limited"];
-
 export class Receiver {
   readonly #refusals: RefusalWindows;
+  readonly #recipients: Recipients;
 
   constructor(private readonly services: ReceiverServices) {
     this.#refusals = new RefusalWindows(services.store.now);
+    this.#recipients = new Recipients(services);
+  }
+
+  /** As previewRecipient(). */
+  async preview(envelope: AnnouncedMail, address: string): Promise<Previewed> {
+    const refusals = this.#refusals;
+    const parts = { refusals, recipients: this.#recipients, client: this.#rateOf(envelope) };
+    return await previewRecipient({ ...this.services, ...parts }, envelope, address);
+  }
+
+  #rateOf({ clientIp }: Pick<ReceivedMail, "clientIp">): ClientRate {
+    const { now } = this.services.store;
+    return new ClientRate({ ...this.services, now, refusals: this.#refusals }, clientIp);
   }
 
   /**
@@ -136,13 +141,15 @@ export class Receiver {
     const repeatKey = await repeatKeyOf(mail, isAsItCame ? content : undefined);
     const open: Target[] = [];
     const lists = new ListChecks(mail, this.#refusals);
-    const client = new ClientRate(
-      { ...this.services, now: this.services.store.now, refusals: this.#refusals },
-      mail.clientIp,
-    );
+    const client = this.#rateOf(mail);
     try {
       for (const target of targets) {
-        const early = await this.#decideUnread(target, mail, lists, repeatKey);
+        const early = await this.#recipients.decideUnread(
+          target,
+          mail.raw.length,
+          lists,
+          () => this.#findRepeat(target, mail, repeatKey),
+        );
         if (early === undefined) open.push(target);
         else decide(target.spellings, early?.code ?? null, early?.retryAfterMs);
       }
@@ -175,7 +182,7 @@ export class Receiver {
       lists.done();
       client.done();
     }
-    if ([...outcomes.values()].some(({ code }) => COUNTED.includes(code))) client.countRefused();
+    if ([...outcomes.values()].some(({ code }) => isCounted(code))) client.countRefused();
     const { refused } = client;
     for (const { spellings } of refused === null ? [] : open) {
       const left = spellings.filter((address) => !outcomes.has(address));
@@ -186,7 +193,7 @@ export class Receiver {
 
   /** @param decide called with the outcome of addresses for which no inbox stores anything */
   async #targetsOf(mail: ReceivedMail, decide: (outcome: Outcome) => void): Promise<Target[]> {
-    const { inboxes, records, limits, store, destinations } = this.services;
+    const { destinations } = this.services;
     const targets = new Map<string, Target>();
     for (const address of mail.to) {
       const destination = await destinations.find(address, mail);
@@ -195,15 +202,13 @@ export class Receiver {
         continue;
       }
       const about = destination?.about ?? null;
-      const inbox = about === null
-        ? await inboxes.byAddress(address)
-        : await inboxes.byId(about.orgId, about.inboxId);
-      const org = inbox === null ? null : await records.read<OrgRecord>(orgKey(inbox.orgId));
-      if (inbox === null || org === null || orgState(org, store.now(), limits) === "gone") {
+      const found = await this.#recipients.find(address, about);
+      if (found === null) {
         decide({ address, code: "not_found" });
         continue;
       }
-      const target = targets.get(inbox.id) ?? { inbox, org, spellings: [], to: [], about };
+      const { inbox } = found;
+      const target = targets.get(inbox.id) ?? { ...found, spellings: [], to: [], about };
       target.spellings.push(address);
       if (about === null) target.to.push(address);
       target.about ??= about;
@@ -212,37 +217,20 @@ export class Receiver {
     return [...targets.values()];
   }
 
-  /** What needs no look into the message. @returns null: accepted; undefined: to be read */
-  async #decideUnread(
+  async #findRepeat(
     { inbox, org }: Target,
-    mail: ReceivedMail,
-    lists: ListChecks,
+    { to }: ReceivedMail,
     repeatKey: string,
-  ): Promise<Refused | null | undefined> {
-    const { records, limits, store } = this.services;
-    const nowMs = store.now();
-    if (org.suspendedAtMs !== null) return new Refused("org_suspended");
-    // Taken and dropped: the inbox is back when the org is claimed, and no sender learns that it was gone.
-    if (orgState(org, nowMs, limits) === "expired") return null;
+  ): Promise<boolean> {
+    const { store } = this.services;
     const ref = { orgId: org.id, inboxId: inbox.id };
     const repeat = await readRepeat(store, ref, repeatKey);
-    if (isRepeat(store, repeat)) {
-      // Another recipient may keep the sender trying for days: this one is not to have it again.
-      const isOld = nowMs - repeat.atMs > HOUR_MS ||
-        store.lived() - (repeat.livedMs ?? 0) > HOUR_MS;
-      if (mail.to.length > 1 && isOld) await this.#renew(ref, repeatKey);
-      return null;
-    }
-    const isRefused = lists.isRefusedUnread(inbox);
-    if (isRefused === true) return new Refused("blocked");
-    const stored = await records.read<StorageRecord>(storageKey(org.id));
-    if (!fitsQuota(stored, mail.raw.length, org, nowMs, limits)) return new Refused("over_quota");
-    const mailbox = await this.services.mailboxes.read(org.id, inbox.id);
-    const window = this.#admit(mailbox, org, mail.raw.length, nowMs);
-    if (window instanceof Refused) return window;
-    if (isRefused === false) return undefined;
-    const waitMs = lists.begin(inbox, refusalLimit(org, limits));
-    return waitMs === null ? undefined : new Refused("rate_limited", waitMs);
+    if (!isRepeat(store, repeat)) return false;
+    // Another recipient may keep the sender trying for days: this one is not to have it again.
+    const isOld = store.now() - repeat.atMs > HOUR_MS ||
+      store.lived() - (repeat.livedMs ?? 0) > HOUR_MS;
+    if (to.length > 1 && isOld) await this.#renew(ref, repeatKey);
+    return true;
   }
 
   async #renew(
@@ -259,18 +247,6 @@ export class Receiver {
         },
       };
     });
-  }
-
-  #admit(
-    mailbox: Mailbox,
-    { trialEndsAtMs }: OrgRecord,
-    bytes: number,
-    nowMs: number,
-  ): ReceivedRates | Refused {
-    const { limits } = this.services;
-    const asked = { bytes, isTrial: trialEndsAtMs !== null, nowMs, limits };
-    const rates = admitReceived(mailbox, asked);
-    return "retryAfterMs" in rates ? new Refused("rate_limited", rates.retryAfterMs) : rates;
   }
 
   async #read(
@@ -401,15 +377,15 @@ export class Receiver {
     if (!fitsQuota(transaction.record(storageKey(org.id)), bytes, org, transaction.nowMs, limits)) {
       throw new Refused("over_quota");
     }
-    const window = this.#admit(mailbox, org, blob.sections[0]!.sizeBytes, transaction.nowMs);
+    const window = this.#recipients.admit(
+      mailbox,
+      org,
+      blob.sections[0]!.sizeBytes,
+      transaction.nowMs,
+    );
     if (window instanceof Refused) throw window;
     return { ...mailbox, ...window };
   }
-}
-
-/** Messages of an hour that an inbox refuses after they were read: as many as it takes. */
-function refusalLimit({ trialEndsAtMs }: OrgRecord, limits: Limits): number {
-  return messagesAnHour(trialEndsAtMs !== null, limits);
 }
 
 /** Bytes of the envelope's recipients that a row keeps. */

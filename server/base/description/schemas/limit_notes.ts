@@ -178,6 +178,11 @@ export const LIMIT_NOTES: Readonly<Record<keyof Limits, LimitNote>> = {
     what: "Messages in an hour from one client address of the sending mail server.",
     source: "own",
   },
+  mailUnknownPerClientPerHour: {
+    what:
+      "Recipients without an inbox that one client address of a mail server asks for in an hour, over SMTP.",
+    source: "own",
+  },
   mailDraftsPerInbox: { what: "Drafts of one inbox.", source: "own" },
   mailMinFreeDiskBytes: {
     what: "Free bytes on the store's disk under which mail is neither taken nor sent.",

@@ -8,7 +8,7 @@ import type { MailBase } from "../../core/mail_base.ts";
 import type { BouncedMail } from "../../composing/bounce_address.ts";
 import type { MessageRow, Recipient } from "../../records/message_record.ts";
 import { type DsnRecipient, reportedOn } from "../../reading/reports/dsn.ts";
-import { sentKey, type SentRow } from "../../mailbox/statuses/queued_mail.ts";
+import { type MailPayload, sentKey, type SentRow } from "../../mailbox/statuses/queued_mail.ts";
 import { nextStatus, type RecipientEvent } from "../../mailbox/statuses/recipient_status.ts";
 import type { RecipientChanges } from "./recipient_changes.ts";
 import { reportEvent } from "./report_event.ts";
@@ -46,17 +46,14 @@ export class BounceReports {
    * @throws RelayError `unavailable` where it has to be tried again
    */
   async receive(
-    { messageId, recipient }: BouncedMail,
+    bounced: BouncedMail,
     { raw, from }: { raw: Uint8Array; from: string },
   ): Promise<BounceAnswer> {
-    const { store, changes } = this.services;
-    const { value: sent } = await store.get<SentRow>(sentKey(messageId));
-    if (sent === null || store.now() >= sent.untilMs) return { answer: "unknown" };
-    const { orgId, inboxId } = sent;
-    const named = { v: 1, orgId, inboxId, messageId, recipient } as const;
-    const row = await changes.read(named);
-    const address = row?.recipients[recipient]?.address;
-    if (row === null || address === undefined) return { answer: "unknown" };
+    const found = await this.find(bounced);
+    if (found === null) return { answer: "unknown" };
+    const { named, row, address } = found;
+    const { orgId, recipient } = named;
+    const { changes } = this.services;
     const report = reportedOn(await this.#reportedIn(raw, from, orgId) ?? [], address);
     if (report === null) return { answer: "mail", row };
     const event = reportEvent(report);
@@ -73,6 +70,20 @@ export class BounceReports {
       if (isGone) return { answer: "unknown" };
       throw error;
     }
+  }
+
+  /** What such an address is about; null for a message that has gone, or is older than 30 days. */
+  async find(
+    { messageId, recipient }: BouncedMail,
+  ): Promise<{ named: MailPayload; row: MessageRow; address: string } | null> {
+    const { store, changes } = this.services;
+    const { value: sent } = await store.get<SentRow>(sentKey(messageId));
+    if (sent === null || store.now() >= sent.untilMs) return null;
+    const { orgId, inboxId } = sent;
+    const named = { v: 1, orgId, inboxId, messageId, recipient } as const;
+    const row = await changes.read(named);
+    const address = row?.recipients[recipient]?.address;
+    return row === null || address === undefined ? null : { named, row, address };
   }
 
   #reportedIn(

@@ -56,8 +56,8 @@ function noteOf(servers: readonly DnsServer[], isGiven: boolean): string {
   if (servers.length === 0) {
     return "not checked (auth.verdict error): no DNS server is known, set RELAY_DNS_SERVERS";
   }
-  const named = servers.map(({ host, port }) =>
-    host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`
+  const named = servers.map(({ host, port, tcp }) =>
+    `${tcp === true ? "tcp:" : ""}${host.includes(":") ? `[${host}]` : host}:${port}`
   );
   return `checked by DNS of ${named.join(", ")}${isGiven ? "" : " (the system's)"}`;
 }

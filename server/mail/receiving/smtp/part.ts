@@ -9,7 +9,6 @@ import { startIntervalTicker, type StartTicker } from "../../../base/time/ticker
 import type { MailCore } from "../../mailbox/mail_core.ts";
 import type { Receiver } from "../receiver.ts";
 import { Certificate } from "./certificate.ts";
-import { createPreview } from "./preview.ts";
 import { SMTP_BOUNDS, type SmtpBounds } from "./smtp_bounds.ts";
 import { SmtpListener } from "./smtp_listener.ts";
 
@@ -37,7 +36,7 @@ const LOCAL = { host: "127.0.0.1", port: 0 };
 /** @throws ConfigError where the certificate cannot be used */
 export async function openSmtp(
   core: MailCore,
-  receiver: Pick<Receiver, "receive">,
+  receiver: Pick<Receiver, "preview" | "receive">,
   { bounds, startTicker = startIntervalTicker, requests = new RequestsUnderWay() }: SmtpOptions =
     {},
 ): Promise<SmtpPart> {
@@ -73,7 +72,7 @@ export async function openSmtp(
             bounds: all,
             limitBytes: limits.mailInboundBytes,
             budget: new BodyBudget(elapsed, all.messages),
-            preview: createPreview(core),
+            preview: (envelope, address) => receiver.preview(envelope, address),
             receive: async (mail) => await requests.counted(() => receiver.receive(mail)),
           },
           ...{ proxies, isLocal: local, startTicker, logFailure },

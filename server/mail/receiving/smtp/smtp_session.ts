@@ -7,10 +7,10 @@ import type { Clock } from "../../../base/time/clock.ts";
 import type { BodyBudget, BudgetedBody } from "../../../base/http/bodies/body_budget.ts";
 import { RelayError } from "../../../base/errors.ts";
 import { isTemporary, type Outcome, type ReceivedMail } from "../received_mail.ts";
+import type { Receiver } from "../receiver.ts";
 import type { Certificate } from "./certificate.ts";
 import { MessageBytes } from "./message_bytes.ts";
 import { type PathCommand, readPath } from "./path_command.ts";
-import type { Preview } from "./preview.ts";
 import { SmtpContent } from "./smtp_content.ts";
 import type { SmtpBounds } from "./smtp_bounds.ts";
 import { type CommandLine, SmtpInput } from "./smtp_input.ts";
@@ -33,7 +33,8 @@ export interface SmtpSessionServices {
   budget: BodyBudget;
   /** Null where TLS is not offered. */
   certificate: Pick<Certificate, "current"> | null;
-  preview: Preview;
+  /** What is decided of a recipient before the message is sent. */
+  preview: Receiver["preview"];
   receive(mail: ReceivedMail): Promise<{ outcomes: Outcome[] }>;
   now: Clock;
   elapsed: Clock;
