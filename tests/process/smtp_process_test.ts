@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { mailText } from "../support/inbound_mail.ts";
 import { newOrg } from "../support/mail_caller.ts";
-import { openSmtpClient, type RawSmtp, sendBySmtp, smtpPortOf } from "../support/smtp_client.ts";
+import {
+  netTest,
+  openSmtpClient,
+  type RawSmtp,
+  sendBySmtp,
+  smtpPortOf,
+} from "../support/smtp_client.ts";
 import { type SpawnedRelay, spawnRelay } from "../support/spawn_relay.ts";
 import type { TestRelay } from "../support/relay.ts";
 
@@ -38,13 +44,16 @@ Deno.test("a relay that takes mail by SMTP exits 0 on SIGTERM, with sessions tha
   assert.match(relay.output().stderr, /"event":"stopped","clean":true/);
 });
 
-Deno.test("a relay takes mail by SMTP again after more connections than it may have files open", async () => {
-  await using relay = await spawnRelay({ env: ENV, openFiles: 150 });
-  const port = await portOf(relay);
-  const to = await addressOf(relay);
-  const clients: RawSmtp[] = [];
-  for (let i = 0; i < 300; i++) clients.push(openSmtpClient(port));
-  await relay.wrote(/"event":"smtp_failed".*Too many open files/);
-  for (const client of clients) client[Symbol.dispose]();
-  assert.match(await sendBySmtp(port, { to: [to], raw: mailText() }), /^250 2\.0\.0 taken/);
-});
+netTest(
+  "a relay takes mail by SMTP again after more connections than it may have files open",
+  async () => {
+    await using relay = await spawnRelay({ env: ENV, openFiles: 150 });
+    const port = await portOf(relay);
+    const to = await addressOf(relay);
+    const clients: RawSmtp[] = [];
+    for (let i = 0; i < 300; i++) clients.push(openSmtpClient(port));
+    await relay.wrote(/"event":"smtp_failed".*Too many open files/);
+    for (const client of clients) client[Symbol.dispose]();
+    assert.match(await sendBySmtp(port, { to: [to], raw: mailText() }), /^250 2\.0\.0 taken/);
+  },
+);

@@ -21,7 +21,7 @@ export interface RawSmtp extends Disposable {
   startTls(): Promise<void>;
 }
 
-/** Registers a test of what the sockets of older runtimes cannot do: local addresses, half closes, STARTTLS. */
+/** Registers a test of what the sockets of older runtimes cannot do: local addresses, half closes, STARTTLS, word of a failed accept(). */
 export function netTest(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, fn, ignore: !("getProtocol" in TLSSocket.prototype) });
 }
