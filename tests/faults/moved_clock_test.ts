@@ -157,7 +157,10 @@ partOrSkip(
       await ledger.send(moved.target(), 0, 1);
       return ledger.answers["201"]! > 1;
     });
-    assert.deepEqual((await ask(`${moved.target().url}/health`)).json, { ok: true });
+    assert.deepEqual((await ask(`${moved.target().url}/health`)).json, {
+      ok: true,
+      mail_in: ["gateway"],
+    });
   },
 );
 

@@ -1,6 +1,6 @@
 /** A client of an SMTP server that sends the very bytes it is told to. */
 import { Buffer } from "node:buffer";
-import { connect as connectTls } from "node:tls";
+import { connect as connectTls, TLSSocket } from "node:tls";
 import { connect, type Socket } from "node:net";
 
 export interface RawSmtp extends Disposable {
@@ -19,6 +19,11 @@ export interface RawSmtp extends Disposable {
   /** Reads nothing more. */
   stopReading(): void;
   startTls(): Promise<void>;
+}
+
+/** Registers a test of what the sockets of older runtimes cannot do: local addresses, half closes, STARTTLS, word of a failed accept(). */
+export function netTest(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, fn, ignore: !("getProtocol" in TLSSocket.prototype) });
 }
 
 /** Connects; the greeting is still to be read. */

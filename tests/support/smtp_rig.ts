@@ -1,9 +1,11 @@
 /** The SMTP server on a socket, before a receiver that keeps what it is given and answers as told. */
 import { BodyBudget, type BudgetedBody } from "../../server/base/http/bodies/body_budget.ts";
 import { RelayError } from "../../server/base/errors.ts";
-import type { ReceivedMail } from "../../server/mail/receiving/received_mail.ts";
-import type { Outcome } from "../../server/mail/receiving/received_mail.ts";
-import { cameBytes } from "../../server/mail/receiving/received_mail.ts";
+import {
+  cameBytes,
+  type Outcome,
+  type ReceivedMail,
+} from "../../server/mail/receiving/received_mail.ts";
 import { SMTP_BOUNDS, type SmtpBounds } from "../../server/mail/receiving/smtp/smtp_bounds.ts";
 import {
   SmtpListener,

@@ -14,6 +14,7 @@ Deno.test("parseConfig() takes local mode on this machine's own addresses, in a 
   for (const url of ["http://localhost:9", "https://127.0.0.1:8443", "http://[::1]:8000"]) {
     assert.equal(parseConfig({ ...LOCAL, RELAY_BASE_URL: url }).mail.local, true, url);
   }
+  assert.equal(parseConfig({ ...LOCAL, RELAY_MAIL_LISTEN: "[::1]:2525" }).mail.listen?.host, "::1");
 });
 
 Deno.test("parseConfig() refuses in local mode what would open it to others or hand mail out", () => {
@@ -27,6 +28,7 @@ Deno.test("parseConfig() refuses in local mode what would open it to others or h
     [{ RELAY_SMTP_URL: "smtp://me:hunter2@mail.example" }, "RELAY_SMTP_URL", /be unset/],
     [kv, "RELAY_KV_URL", /be unset/],
     [{ RELAY_TRUSTED_PROXY_HOPS: "1" }, "RELAY_TRUSTED_PROXY_HOPS", /be 0/],
+    [{ RELAY_MAIL_LISTEN: "0.0.0.0:2525" }, "RELAY_MAIL_LISTEN", /be unset, or this machine's own/],
     [{ DENO_DEPLOY: "1" }, "RELAY_MAIL_DEV", /unset on Deno Deploy/],
   ];
   for (const [env, variable, rule] of refused) {

@@ -1,6 +1,6 @@
 /** The certificate of the mail server, which may be replaced while it runs. */
-import { createPrivateKey, X509Certificate } from "node:crypto";
-import { createSecureContext, type SecureContext } from "node:tls";
+import { createPublicKey, X509Certificate } from "node:crypto";
+import { createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 import type { MailConfig } from "../../../base/config/mail_config.ts";
 import { ConfigError } from "../../../base/config/values.ts";
 import { describeFailure } from "../../../base/describe_failure.ts";
@@ -13,6 +13,9 @@ interface Read {
   stamp: string;
   context: SecureContext;
 }
+
+/** Older runtimes cannot begin TLS on a stream: the handshake never ends. */
+export const SERVES_STARTTLS = "getProtocol" in TLSSocket.prototype;
 
 export class Certificate {
   /** Of files that could not be used: told once. */
@@ -65,8 +68,8 @@ async function readContext({ certFile, keyFile }: Files): Promise<SecureContext>
     Deno.readTextFile(certFile),
     Deno.readTextFile(keyFile),
   ]);
-  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
-    throw new Error("the key is not the certificate's");
-  }
+  const [ofCertificate, ofKey] = [new X509Certificate(cert).publicKey, createPublicKey(key)]
+    .map((publicKey) => publicKey.export({ type: "spki", format: "der" }));
+  if (!ofCertificate!.equals(ofKey!)) throw new Error("the key is not the certificate's");
   return createSecureContext({ cert, key, minVersion: "TLSv1.2" });
 }

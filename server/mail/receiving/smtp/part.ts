@@ -8,7 +8,7 @@ import type { Part } from "../../../base/parts/part.ts";
 import { startIntervalTicker, type StartTicker } from "../../../base/time/ticker.ts";
 import type { MailCore } from "../../mailbox/mail_core.ts";
 import type { Receiver } from "../receiver.ts";
-import { Certificate } from "./certificate.ts";
+import { Certificate, SERVES_STARTTLS } from "./certificate.ts";
 import { SMTP_BOUNDS, type SmtpBounds } from "./smtp_bounds.ts";
 import { SmtpListener } from "./smtp_listener.ts";
 
@@ -52,16 +52,19 @@ export async function openSmtp(
     const { host } = listen;
     return `${host.includes(":") ? `[${host}]` : host}:${port}`;
   };
-  const certificate = tls === undefined ? null : await Certificate.open(tls, log);
+  const certificate = tls === undefined || !SERVES_STARTTLS
+    ? null
+    : await Certificate.open(tls, log);
   const logFailure = logSparsely(log, "smtp_failed", elapsed);
   const all = { ...SMTP_BOUNDS, ...bounds };
   return {
     ways: () => listener === null ? [] : [{ way: "smtp", at: address(listener) }],
     get notes() {
       if (listener === null) return [];
-      const tls = certificate === null ? "without TLS" : "with STARTTLS";
+      const lacking = tls === undefined ? "" : ", which this Deno cannot begin in a session";
+      const offered = certificate === null ? `without TLS${lacking}` : "with STARTTLS";
       const example = `, try: swaks --to inbox@${domain} --server ${address(listener)}`;
-      return [startupNote("smtp", `on: ${address(listener)} ${tls}${local ? example : ""}`)];
+      return [startupNote("smtp", `on: ${address(listener)} ${offered}${local ? example : ""}`)];
     },
     // Not before all that a message needs is open.
     start() {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { readProxyHeader } from "./proxy_header.ts";
+import { netTest } from "../../../../tests/support/smtp_client.ts";
 import { startSmtpRig } from "../../../../tests/support/smtp_rig.ts";
 import { parseMailConfig } from "../../../base/config/mail_config.ts";
 
@@ -53,57 +54,63 @@ Deno.test("readProxyHeader() refuses what is no header of version 2 for a TCP co
 
 const { proxies } = parseMailConfig({ RELAY_MAIL_PROXY: "127.0.0.2, 127.0.1.0/24,fd00::/64" });
 
-Deno.test("RELAY_MAIL_PROXY's peers have to say whose connection it is, and are not counted themselves", async () => {
-  await using rig = startSmtpRig({ proxies, bounds: { connectionsPerAddress: 1 } });
-  for (const peer of ["127.0.0.2", "127.0.1.9"]) {
-    using client = rig.connect(peer);
-    client.send(header("21", "11", V4));
-    assert.equal(await client.reply(), "220 agents.test ESMTP");
-    using other = rig.connect(peer);
-    other.send(header("21", "21", V6));
-    assert.equal(await other.reply(), "220 agents.test ESMTP");
-    using second = rig.connect(peer);
-    second.send(header("21", "11", V4));
-    assert.match(await second.rest(), /^421 4\.7\.0 too many connections from your address/);
-    await other.begin();
-    assert.match(await other.ask("."), /^250/);
-    assert.equal(rig.received.at(-1)!.clientIp, "2001:db8:0:1::7");
-    assert.match(
-      new TextDecoder().decode(rig.received.at(-1)!.raw),
-      /Received: from c\.test \(\[IPv6:2001:db8:0:1::7\]\)\r\n/,
-    );
-    await client.ask("QUIT");
-    await other.ask("QUIT");
-    await rig.untilSize(0);
-  }
-  using checked = rig.connect("127.0.0.2");
-  checked.send(header("20", "00", ""));
-  assert.equal(await checked.reply(), "220 agents.test ESMTP");
-});
+netTest(
+  "RELAY_MAIL_PROXY's peers have to say whose connection it is, and are not counted themselves",
+  async () => {
+    await using rig = startSmtpRig({ proxies, bounds: { connectionsPerAddress: 1 } });
+    for (const peer of ["127.0.0.2", "127.0.1.9"]) {
+      using client = rig.connect(peer);
+      client.send(header("21", "11", V4));
+      assert.equal(await client.reply(), "220 agents.test ESMTP");
+      using other = rig.connect(peer);
+      other.send(header("21", "21", V6));
+      assert.equal(await other.reply(), "220 agents.test ESMTP");
+      using second = rig.connect(peer);
+      second.send(header("21", "11", V4));
+      assert.match(await second.rest(), /^421 4\.7\.0 too many connections from your address/);
+      await other.begin();
+      assert.match(await other.ask("."), /^250/);
+      assert.equal(rig.received.at(-1)!.clientIp, "2001:db8:0:1::7");
+      assert.match(
+        new TextDecoder().decode(rig.received.at(-1)!.raw),
+        /Received: from c\.test \(\[IPv6:2001:db8:0:1::7\]\)\r\n/,
+      );
+      await client.ask("QUIT");
+      await other.ask("QUIT");
+      await rig.untilSize(0);
+    }
+    using checked = rig.connect("127.0.0.2");
+    checked.send(header("20", "00", ""));
+    assert.equal(await checked.reply(), "220 agents.test ESMTP");
+  },
+);
 
-Deno.test("RELAY_MAIL_PROXY's peers are told nothing without a header, however it comes", async () => {
-  await using rig = startSmtpRig({ proxies });
-  for (
-    const bytes of ["EHLO c.test\r\n", "PROXY TCP4 192.0.2.1 127.0.0.1 8080 25\r\n", "\r\n\r\nx"]
-  ) {
-    using client = rig.connect("127.0.0.2");
-    client.send(bytes);
-    assert.equal(await client.rest(), "");
-  }
-  using slow = rig.connect("127.0.0.2");
-  const bytes = header("21", "11", V4);
-  for (const byte of bytes) {
-    slow.send(Uint8Array.of(byte));
-    await new Promise((resolve) => setTimeout(resolve));
-  }
-  assert.equal(await slow.reply(), "220 agents.test ESMTP");
-  using silent = rig.connect("127.0.0.2");
-  await rig.untilSize(2);
-  rig.pass(60_000);
-  assert.match(await silent.rest(), /^421 4\.4\.2 nothing came in time/);
-});
+netTest(
+  "RELAY_MAIL_PROXY's peers are told nothing without a header, however it comes",
+  async () => {
+    await using rig = startSmtpRig({ proxies });
+    for (
+      const bytes of ["EHLO c.test\r\n", "PROXY TCP4 192.0.2.1 127.0.0.1 8080 25\r\n", "\r\n\r\nx"]
+    ) {
+      using client = rig.connect("127.0.0.2");
+      client.send(bytes);
+      assert.equal(await client.rest(), "");
+    }
+    using slow = rig.connect("127.0.0.2");
+    const bytes = header("21", "11", V4);
+    for (const byte of bytes) {
+      slow.send(Uint8Array.of(byte));
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    assert.equal(await slow.reply(), "220 agents.test ESMTP");
+    using silent = rig.connect("127.0.0.2");
+    await rig.untilSize(2);
+    rig.pass(60_000);
+    assert.match(await silent.rest(), /^421 4\.4\.2 nothing came in time/);
+  },
+);
 
-Deno.test("other peers cannot say whose connection it is", async () => {
+netTest("other peers cannot say whose connection it is", async () => {
   await using rig = startSmtpRig({ proxies });
   using client = await rig.greeted("127.0.0.3");
   client.send(header("21", "11", V4));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Certificate } from "./certificate.ts";
 import { startSmtpRig, UNAVAILABLE } from "../../../../tests/support/smtp_rig.ts";
-import type { RawSmtp } from "../../../../tests/support/smtp_client.ts";
+import { netTest, type RawSmtp } from "../../../../tests/support/smtp_client.ts";
 import { cameBytes } from "../received_mail.ts";
 
 const FIXTURES = new URL("../../../../tests/base/outgoing/certificates/", import.meta.url);
@@ -190,7 +190,7 @@ Deno.test("SmtpSession refuses a recipient as the preview says, before the messa
   });
 });
 
-Deno.test("SmtpSession takes pipelined commands, and a message behind another's end", async () => {
+netTest("SmtpSession takes pipelined commands, and a message behind another's end", async () => {
   await using rig = startSmtpRig();
   using client = await rig.greeted();
   const mail = "MAIL FROM:<a@else.test>\r\nRCPT TO:<ada@agents.test>\r\nDATA\r\n";
@@ -384,23 +384,26 @@ Deno.test("SmtpListener ends sessions by the clock: silent ones, slow messages, 
   );
 });
 
-Deno.test("SmtpListener takes ten connections of an address, and none of the eleventh's time", async () => {
-  await using rig = startSmtpRig();
-  const clients = [];
-  for (let i = 0; i < 10; i++) clients.push(await rig.greeted("127.0.0.2"));
-  using refused = rig.connect("127.0.0.2");
-  assert.equal(
-    await refused.rest(),
-    "421 4.7.0 too many connections from your address, close one first\r\n",
-  );
-  using other = rig.connect("127.0.0.3");
-  assert.equal(await other.reply(), "220 agents.test ESMTP");
-  await clients[0]!.ask("QUIT");
-  await rig.untilSize(10);
-  using next = rig.connect("127.0.0.2");
-  assert.equal(await next.reply(), "220 agents.test ESMTP");
-  for (const client of clients) client[Symbol.dispose]();
-});
+netTest(
+  "SmtpListener takes ten connections of an address, and none of the eleventh's time",
+  async () => {
+    await using rig = startSmtpRig();
+    const clients = [];
+    for (let i = 0; i < 10; i++) clients.push(await rig.greeted("127.0.0.2"));
+    using refused = rig.connect("127.0.0.2");
+    assert.equal(
+      await refused.rest(),
+      "421 4.7.0 too many connections from your address, close one first\r\n",
+    );
+    using other = rig.connect("127.0.0.3");
+    assert.equal(await other.reply(), "220 agents.test ESMTP");
+    await clients[0]!.ask("QUIT");
+    await rig.untilSize(10);
+    using next = rig.connect("127.0.0.2");
+    assert.equal(await next.reply(), "220 agents.test ESMTP");
+    for (const client of clients) client[Symbol.dispose]();
+  },
+);
 
 Deno.test("SmtpListener goes on with the next tick after a connection that cannot be accepted", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -436,7 +439,36 @@ Deno.test("SmtpListener lets who has waited longest give way once all connection
   assert.equal(await second.ask("NOOP"), "250 2.0.0 here");
 });
 
-Deno.test("SmtpListener has the slowest message give way when all bytes are taken", async () => {
+netTest(
+  "SmtpListener lets a slow message and a handshake that does not come give way, and no quick message",
+  async () => {
+    const { certificate, folder } = await openCertificate();
+    await using rig = startSmtpRig({ certificate, bounds: { connections: 3 } });
+    using quick = await rig.greeted();
+    await quick.begin();
+    quick.send(`${"q".repeat(998)}\r\n`.repeat(656)); // 20 s of the slowest speed
+    using slow = await rig.greeted();
+    await slow.begin();
+    slow.send("slow\r\n");
+    while (rig.heldBytes() < 656_006) await new Promise((resolve) => setTimeout(resolve));
+    rig.pass(1);
+    using shaking = await rig.greeted();
+    assert.match(await shaking.ask("STARTTLS"), /^220/);
+    rig.pass(5_000);
+    using first = rig.connect();
+    assert.match(await first.reply(), /^220/);
+    assert.match(await slow.rest(), /^421 4\.3\.2 all connections/);
+    using second = rig.connect();
+    assert.match(await second.reply(), /^220/);
+    assert.equal(await shaking.rest(), "");
+    using refused = rig.connect();
+    assert.match(await refused.rest(), /^421 4\.3\.2 all connections/);
+    assert.match(await quick.ask("."), /^250/);
+    await Deno.remove(folder, { recursive: true });
+  },
+);
+
+netTest("SmtpListener has the slowest message give way when all bytes are taken", async () => {
   const messages = { totalBytes: 3_200, smallBytes: 100, smallTotalBytes: 800 };
   await using rig = startSmtpRig({ bounds: { messages } });
   using slow = await rig.greeted("127.0.0.2");
@@ -502,7 +534,7 @@ async function openCertificate() {
   return { certificate, certFile, keyFile, logged, use, folder };
 }
 
-Deno.test("SmtpSession starts TLS, and forgets what was said before", async () => {
+netTest("SmtpSession starts TLS, and forgets what was said before", async () => {
   const { certificate, folder } = await openCertificate();
   await using rig = startSmtpRig({ certificate });
   using client = await rig.greeted();
@@ -526,21 +558,24 @@ Deno.test("SmtpSession starts TLS, and forgets what was said before", async () =
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("SmtpSession ends with what follows STARTTLS before the handshake, and with a broken handshake", async () => {
-  const { certificate, folder } = await openCertificate();
-  await using rig = startSmtpRig({ certificate });
-  using early = await rig.greeted();
-  early.send("STARTTLS\r\nEHLO evil.test\r\nMAIL FROM:<evil@else.test>\r\n");
-  assert.match(await early.rest(), /^421 4\.7\.0 wait for the reply[^\r]*\r\n$/);
-  using plain = await rig.greeted();
-  await asks(plain, [["EHLO c.test", "250"], ["STARTTLS", "220"]]);
-  plain.send("EHLO evil.test\r\nMAIL FROM:<evil@else.test>\r\nRCPT TO:<ada@agents.test>\r\n");
-  assert.doesNotMatch(await plain.rest(), /250/);
-  using silent = await rig.greeted();
-  await asks(silent, [["EHLO c.test", "250"], ["STARTTLS", "220"]]);
-  rig.pass(60_000);
-  assert.equal(await silent.rest(), "");
-  await rig.untilSize(0);
-  assert.deepEqual(rig.failures, []);
-  await Deno.remove(folder, { recursive: true });
-});
+netTest(
+  "SmtpSession ends with what follows STARTTLS before the handshake, and with a broken handshake",
+  async () => {
+    const { certificate, folder } = await openCertificate();
+    await using rig = startSmtpRig({ certificate });
+    using early = await rig.greeted();
+    early.send("STARTTLS\r\nEHLO evil.test\r\nMAIL FROM:<evil@else.test>\r\n");
+    assert.match(await early.rest(), /^421 4\.7\.0 wait for the reply[^\r]*\r\n$/);
+    using plain = await rig.greeted();
+    await asks(plain, [["EHLO c.test", "250"], ["STARTTLS", "220"]]);
+    plain.send("EHLO evil.test\r\nMAIL FROM:<evil@else.test>\r\nRCPT TO:<ada@agents.test>\r\n");
+    assert.doesNotMatch(await plain.rest(), /250/);
+    using silent = await rig.greeted();
+    await asks(silent, [["EHLO c.test", "250"], ["STARTTLS", "220"]]);
+    rig.pass(60_000);
+    assert.equal(await silent.rest(), "");
+    await rig.untilSize(0);
+    assert.deepEqual(rig.failures, []);
+    await Deno.remove(folder, { recursive: true });
+  },
+);
