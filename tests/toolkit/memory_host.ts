@@ -24,6 +24,7 @@ export interface MemoryHostState {
   readonly interruption?: AbortSignal;
   readonly fetch?: typeof fetch;
   readonly askDnsServer?: Host["askDnsServer"];
+  readonly callMailServer?: Host["callMailServer"];
   readonly clock?: Host["clock"];
 }
 
@@ -77,6 +78,7 @@ export function memoryHost(args: readonly string[], state: MemoryHostState = {})
     fetch: state.fetch ?? (() => Promise.reject(new TypeError("no network"))),
     systemDnsServers: () => [],
     askDnsServer: state.askDnsServer ?? (() => Promise.reject(new Error("no network"))),
+    callMailServer: state.callMailServer ?? (() => Promise.reject(new Error("no network"))),
     clock: state.clock ?? systemClock,
     stdout(text) {
       host.out += text;
