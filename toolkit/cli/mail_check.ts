@@ -60,13 +60,14 @@ export const mailCheck = defineVerb({
   name: "mail check",
   summary: "send an inbox a mail from outside, and see what becomes of it",
   about: `
-For operators. Sends one mail by SMTP, as any mail server does, to port 25 of the MX unless --at says
-another, and reads it by the API: which reply it got, whether with TLS, where it is stored, and what
-the checks of its sender found. From most homes and clouds no port 25 can be reached: call it from a
-machine that can, or with --at from the relay's own. The mail is not signed and stays in the inbox.`,
+For operators. Sends one mail by SMTP, as any mail server does, to port 25 of the MX unless --at
+says another, and reads it by the API: which reply it got, whether with TLS, where it is stored, and
+what the checks of its sender found. From most homes and clouds no port 25 can be reached: call it
+from a machine that can, or with --at from the relay's own. The mail is not signed, and stays in the
+inbox.`,
   options: OPTIONS,
-  exit: `0 when it is stored, 1 when it was refused or is not there in time, 2 for wrong usage, 4
-when the relay refuses the key, 5 when mail server, DNS or relay cannot be reached`,
+  exit: `0 when it is stored, 1 when it was refused or is not there in time, 2 for wrong usage,
+4 when the relay refuses the key, 5 when mail server, DNS or relay cannot be reached`,
   example: `relay mail check --to bot@agents.example.org --relay https://relay.example.org \\
     --api-key-file key.txt`,
   async run(call) {

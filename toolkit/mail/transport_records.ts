@@ -1,4 +1,3 @@
-/** What stands around a mail domain besides its own records: policies of transport, and names of addresses. */
 import { differs, type Finding, FINE, missing } from "./check_records.ts";
 import { parseIpRange } from "./ip_range.ts";
 
