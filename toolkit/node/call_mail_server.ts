@@ -164,7 +164,8 @@ class Session {
     }
     const { authorized, authorizationError: wrong } = socket;
     return {
-      version: socket.getProtocol() ?? "TLS",
+      // Deno 2.5 does not tell.
+      version: socket.getProtocol?.() ?? "TLS",
       distrust: authorized ? null : String((wrong as { code?: string } | null)?.code ?? wrong),
     };
   }

@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
+import { TLSSocket } from "node:tls";
 import { startScriptedSmtp } from "../../tests/support/scripted_smtp.ts";
 import { startSmtpServer } from "../../tests/support/smtp_server.ts";
 import { callMailServer } from "./call_mail_server.ts";
+
+/** What smtp-server does for STARTTLS needs it, and Deno 2.5 does not have it. */
+const testTls = "getProtocol" in TLSSocket.prototype ? Deno.test : Deno.test.ignore;
 
 const HOST = "127.0.0.1";
 const MAIL = { from: "a@b.test", to: "c@d.test", message: "Subject: x\r\n\r\n.dot\r\n..\r\n" };
 const call = (port: number, more: Partial<Parameters<typeof callMailServer>[0]> = {}) =>
   callMailServer({ host: HOST, port, helo: "me.test", timeoutMs: 10_000, ...more });
 
-Deno.test("callMailServer() hands a mail over with TLS, whoever signed the certificate", async () => {
+testTls("callMailServer() hands a mail over with TLS, whoever signed the certificate", async () => {
   await using server = await startSmtpServer({ disabledCommands: ["AUTH"] });
   const { offers, tls, answered } = await call(server.port, { mail: MAIL });
   assert.ok(offers.includes("STARTTLS"));
