@@ -561,17 +561,21 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           "ask_dns.ts",
           "check_records.ts",
           "dkim_record.ts",
+          "dns_message.ts",
           "domain_records.ts",
           "ip_range.ts",
           "resolv_conf.ts",
+          "transport_records.ts",
         ],
       },
       client: {
         imports: ["."],
         shows: [
           "answer_error.ts",
+          "answer_reader.ts",
           "clock.ts",
           "connection.ts",
+          "exchange.ts",
           "identifier.ts",
           "inbound_secret.ts",
           "inbox_reader.ts",
@@ -596,6 +600,8 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
       node: {
         imports: [".", "client", "mail"],
         shows: [
+          "call_mail_server.ts",
+          "certificate_file.ts",
           "dkim_key.ts",
           "dns_exchange.ts",
           "file_error.ts",

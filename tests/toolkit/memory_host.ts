@@ -25,6 +25,7 @@ export interface MemoryHostState {
   readonly interruption?: AbortSignal;
   readonly fetch?: typeof fetch;
   readonly askDnsServer?: Host["askDnsServer"];
+  readonly callMailServer?: Host["callMailServer"];
   readonly clock?: Host["clock"];
 }
 
@@ -79,6 +80,7 @@ export function memoryHost(args: readonly string[], state: MemoryHostState = {})
     systemDnsServers: () => [],
     askDnsServer: state.askDnsServer ?? (() => Promise.reject(new Error("no network"))),
     ...nodeHttp,
+    callMailServer: state.callMailServer ?? (() => Promise.reject(new Error("no network"))),
     clock: state.clock ?? systemClock,
     stdout(text) {
       host.out += text;

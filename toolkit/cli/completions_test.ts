@@ -41,7 +41,7 @@ COMP_WORDS=(relay "$@"); COMP_CWORD=$#; _relay; printf '%s\\n' "\${COMPREPLY[@]}
 
 Deno.test("bash completes verbs, verbs of two words, and options", async () => {
   assert.deepEqual(await offered("re"), ["register", "resolve"]);
-  assert.deepEqual(await offered("mail", ""), ["register", "inject", "dns"]);
+  assert.deepEqual(await offered("mail", ""), ["register", "inject", "dns", "check"]);
   assert.deepEqual(await offered("mail", "inject", "--client"), ["--client-ip"]);
   assert.deepEqual(await offered("webhook", ""), ["listen"]);
   assert.deepEqual(await offered("webhook", "listen", "--f"), ["--forward"]);

@@ -1,4 +1,5 @@
 import type { Clock } from "../client/clock.ts";
+import type { callMailServer } from "../node/call_mail_server.ts";
 import type { DnsNetwork } from "../node/dns_exchange.ts";
 import type { HttpNetwork } from "../node/http_receiver.ts";
 import type { FileSystem } from "../node/file_system.ts";
@@ -19,5 +20,6 @@ export interface Host extends FileSystem, DnsNetwork, HttpNetwork {
   /** From now on an interruption (Ctrl-C, SIGTERM) aborts the signal in place of ending all. */
   interruption(): AbortSignal;
   readonly fetch: typeof fetch;
+  readonly callMailServer: typeof callMailServer;
   readonly clock: Clock;
 }

@@ -1,7 +1,6 @@
 import { askDns, type DnsAsked, type DnsServer } from "../mail/ask_dns.ts";
 import { DMARC_POLICIES, type DmarcPolicy, type FindingState } from "../mail/check_records.ts";
 import {
-  type CheckedRecord,
   checkRecord,
   domainRecords,
   type MailDomain,
@@ -13,6 +12,7 @@ import { dkimRecord, MIN_DKIM_KEY_BITS, readDkimKey } from "../node/dkim_key.ts"
 import { chooseDnsServers } from "./choose_dns_servers.ts";
 import { ExitCode, InputError, UsageError } from "./failure.ts";
 import type { Host } from "./host.ts";
+import { lookAround, type SurroundingName } from "./mail_surroundings.ts";
 import { printable } from "./printable.ts";
 import { readWhole } from "./read_input.ts";
 import { defineVerb, flag, list, option, type Values } from "./verb.ts";
@@ -23,18 +23,25 @@ const SERVER_MS = 5_000;
 /** How much of an answer of DNS is shown, which strangers may have written. */
 const MAX_SHOWN_CHARACTERS = 1_000;
 const MAX_SHOWN_RECORDS = 10;
-const TITLES: Readonly<Record<PlannedRecord["record"], string>> = {
+const SMTP_PORT = 25;
+const TITLES: Readonly<Record<ShownRecord["record"], string>> = {
   mx: "MX",
   address: "Address",
   spf: "SPF",
   dkim: "DKIM",
   dmarc: "DMARC",
   dmarc_reports: "DMARC reports",
+  mta_sts: "MTA-STS",
+  mta_sts_policy: "MTA-STS policy",
+  tls_reports: "TLS reports",
+  reverse: "Reverse name",
+  port_25: "Mail server",
+  certificate: "Certificate",
 };
 
 /** What is printed of a record. */
 interface ShownRecord {
-  record: PlannedRecord["record"];
+  record: PlannedRecord["record"] | SurroundingName;
   name: string;
   type: string;
   values: readonly string[];
@@ -73,6 +80,15 @@ const OPTIONS = {
     "a DNS server, IP:PORT for another port than 53, tcp:IP to ask it over TCP alone; else " +
       "RELAY_DNS_SERVERS, else the system's",
   ),
+  check: flag(
+    "look at what stands around them too: MTA-STS and its policy, TLS reports, the names of the " +
+      "hosts' addresses, whether a mail server answers at them, and its certificate",
+  ),
+  "tls-cert": option(
+    "F",
+    "with --check, the file of the mail server's certificate; else RELAY_MAIL_TLS_CERT",
+  ),
+  port: option("N", "with --check, where the mail server listens; 25 unless given", portNumber),
   "no-check": flag("print the records, and ask nobody"),
   json: flag(
     'print {"record", "name", "type", "values", "state", "why", "published"}, one a line; the ' +
@@ -101,7 +117,13 @@ a DNS server does not tell and the rest is fine`,
       host,
       values.server ?? [host.env("RELAY_DNS_SERVERS") ?? ""].filter((text) => text !== ""),
     );
-    const shown = await lookAt(host, plan, servers);
+    const dns = dnsOf(host, servers ?? []);
+    const certificate = values["tls-cert"] ?? host.env("RELAY_MAIL_TLS_CERT");
+    const around = { host, plan, dns, certificate, port: values.port ?? SMTP_PORT };
+    const shown: ShownRecord[] = [
+      ...await lookAt(dns, plan, servers !== null),
+      ...(values.check && servers !== null ? (await lookAround(around)).map(bounded) : []),
+    ];
     for (const [index, record] of shown.entries()) {
       await print(record, `${index === 0 ? "" : "\n"}${inWords(record)}`);
     }
@@ -114,32 +136,31 @@ const WITHOUT_KEY =
   "DKIM: not looked at, for there is no --dkim-key. Mail that nobody signs lands " +
   "among spam;\na provider that signs under this domain tells its own records\n";
 
-/** @param servers null to ask nobody */
-async function lookAt(
-  { askDnsServer }: Host,
-  plan: MailDomain,
-  servers: readonly DnsServer[] | null,
-): Promise<ShownRecord[]> {
-  const dns: DnsAsked = {
-    servers: servers ?? [],
+/** How a verb asks DNS. */
+export function dnsOf({ askDnsServer }: Host, servers: readonly DnsServer[]): DnsAsked {
+  return {
+    servers,
     exchange: (server, question) =>
       askDnsServer(server, question, SERVER_MS).catch(() => ({ code: "ETIMEOUT" })),
   };
-  const records = domainRecords(plan).filter(({ values }) => servers !== null || values.length > 0);
+}
+
+async function lookAt(dns: DnsAsked, plan: MailDomain, asks: boolean): Promise<ShownRecord[]> {
+  const records = domainRecords(plan).filter(({ values }) => asks || values.length > 0);
   return await Promise.all(records.map(async (planned) => {
     const { record, name, types, values } = planned;
     const shown = { record, name, type: types.join(", "), values };
-    if (servers === null) return { ...shown, state: null, why: null, published: null };
+    if (!asks) return { ...shown, state: null, why: null, published: null };
     const answers = await Promise.all(types.map((type) => askDns(dns, name, type)));
-    return { ...shown, ...boundedAnswer(checkRecord(planned, answers)) };
+    return bounded({ ...shown, ...checkRecord(planned, answers) });
   }));
 }
 
-function boundedAnswer({ published, ...finding }: CheckedRecord): CheckedRecord {
+function bounded<T extends { published: readonly string[] }>({ published, ...rest }: T): T {
   const shown = published.slice(0, MAX_SHOWN_RECORDS).map((text) =>
     text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}...` : text
   );
-  return { ...finding, published: shown };
+  return { ...rest, published: shown } as unknown as T;
 }
 
 function inWords({ record, name, type, values, state, why, published }: ShownRecord): string {
@@ -239,6 +260,12 @@ async function readKey(host: Host, values: DomainValues): Promise<MailDomain["dk
     `the DKIM key must be an RSA key of at least ${MIN_DKIM_KEY_BITS} bits, as PKCS#8 PEM or base64 of ` +
       "its DER",
   );
+}
+
+function portNumber(text: string): number {
+  const port = /^[1-9][0-9]{0,4}$/.test(text) ? Number(text) : NaN;
+  if (port <= 65_535) return port;
+  throw new UsageError("--port takes a number from 1 to 65535");
 }
 
 function dmarcPolicy(text: string): DmarcPolicy {

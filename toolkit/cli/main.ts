@@ -2,6 +2,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { systemClock } from "../client/clock.ts";
+import { callMailServer } from "../node/call_mail_server.ts";
 import { nodeDns } from "../node/dns_exchange.ts";
 import { nodeHttp } from "../node/http_receiver.ts";
 import { nodeFiles } from "../node/node_files.ts";
@@ -40,6 +41,7 @@ function nodeHost(): Host {
     askSecret,
     interruption,
     fetch: (input, init) => fetch(input, init),
+    callMailServer,
     clock: systemClock,
   };
 }

@@ -6,6 +6,7 @@ import { hash } from "./hash.ts";
 import type { Host } from "./host.ts";
 import { inbox } from "./inbox.ts";
 import { keygen } from "./keygen.ts";
+import { mailCheck } from "./mail_check.ts";
 import { mailDns } from "./mail_dns.ts";
 import { mailInject } from "./mail_inject.ts";
 import { mailRegister } from "./mail_register.ts";
@@ -40,6 +41,7 @@ export const VERBS: readonly Verb[] = [
   mailRegister,
   mailInject,
   mailDns,
+  mailCheck,
   webhookListen,
   completionsVerb(() => VERBS),
 ];

@@ -15,7 +15,7 @@ export function missing(why: string): Finding {
   return { state: "missing", why };
 }
 
-function differs(why: string): Finding {
+export function differs(why: string): Finding {
   return { state: "differs", why };
 }
 

@@ -67,6 +67,7 @@ Deno.test("a relay with the permissions of deno task start tells who sent a mail
       verdict: "fail",
     },
   ]);
+  assert.ok(dns.ways.includes("udp"), "the flags let answers over UDP in");
   assert.equal((await relay.terminate()).code, 0);
   assert.doesNotMatch(relay.output().stderr, /failed|lost|NotCapable/);
 });

@@ -4,6 +4,7 @@ import { logSparsely } from "../../../base/log_sparsely.ts";
 import { startupNote } from "../../../base/config/startup_notes.ts";
 import type { DnsServer } from "../../../../toolkit/mail/ask_dns.ts";
 import { RESOLV_CONF, systemNameservers } from "../../../../toolkit/mail/resolv_conf.ts";
+import { mayAskByUdp } from "../../../../toolkit/node/dns_over_udp.ts";
 import { AuthChecker, startAuthWorker } from "./auth_checker.ts";
 import type { MailClient, SenderCheck } from "./auth_messages.ts";
 import { createDnsClient } from "../../../base/outside/dns_client.ts";
@@ -59,7 +60,10 @@ function noteOf(servers: readonly DnsServer[], isGiven: boolean): string {
   const named = servers.map(({ host, port, tcp }) =>
     `${tcp === true ? "tcp:" : ""}${host.includes(":") ? `[${host}]` : host}:${port}`
   );
-  return `checked by DNS of ${named.join(", ")}${isGiven ? "" : " (the system's)"}`;
+  const byTcp = servers.every(({ tcp }) => tcp === true) || mayAskByUdp()
+    ? ""
+    : " over TCP alone, since the flags lack [::]:0";
+  return `checked by DNS of ${named.join(", ")}${byTcp}${isGiven ? "" : " (the system's)"}`;
 }
 
 /** The DNS servers that the system's file names; none where it may not be read. */
