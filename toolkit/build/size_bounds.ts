@@ -12,8 +12,8 @@ export type Artefact =
  * that needs more raises the bound in the same commit, and says why.
  */
 const SIZE_BOUNDS: Readonly<Record<Artefact, number>> = {
-  "package packed": 189_000,
-  "package unpacked": 558_000,
+  "package packed": 209_000,
+  "package unpacked": 614_000,
   "browser.js": 101_000,
   "browser.js gzipped": 42_000,
   "verify.html": 100_000,

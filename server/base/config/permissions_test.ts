@@ -115,7 +115,7 @@ Deno.test("permissionFlags() listens for SMTP where mail is on: as set, in local
     RELAY_DNS_SERVERS: "10.0.0.1:53",
     RELAY_WEBHOOKS: "false",
   };
-  const others = ["127.0.0.1:8000", "mail.example:587", "10.0.0.1:53"];
+  const others = ["127.0.0.1:8000", "mail.example:587", "10.0.0.1:53", "[::]:0"];
   const listening = (env: Environment) => given(env, "net")!.filter((one) => !others.includes(one));
   assert.deepEqual(listening(on), []);
   assert.deepEqual(listening({ ...on, RELAY_MAIL_LISTEN: "0.0.0.0:25" }), ["0.0.0.0:25"]);
