@@ -336,3 +336,25 @@ Deno.test("an attempt that could not be made, for whatever reason of the relay's
   const waitMs = Date.parse(log[0].next_attempt_at) - Date.parse(log[0].at);
   assert.ok(waitMs >= 5 * MINUTE_MS && waitMs < 6 * MINUTE_MS, String(waitMs));
 });
+
+Deno.test("a webhook that is enabled and answers 410 again and again mails its owner twenty times a day", async () => {
+  await using world = await startWebhookWorld();
+  const { receiver, owner, relay } = world;
+  receiver.answer = () => new Response(null, { status: 410 });
+  const { id } = await newWebhook(world);
+  const disable = async () => {
+    const body = { status: "active" };
+    accepted(await owner.ask("PATCH", `/v1/mail/webhooks/${id}`, { body }), 200);
+    await queueOne(world, `${id}/test`);
+    await settle(world);
+    assert.equal((await readWebhook(world, id)).disabled_reason, "gone");
+  };
+  const email = `${owner.orgId.toLowerCase()}@example.org`;
+  const told = async () =>
+    (await takenFor(relay, email)).filter(({ subject }) => subject.includes("webhook")).length;
+  for (let i = 0; i < 23; i++) await disable();
+  assert.equal(await told(), 20);
+  relay.clock.advance(DAY_MS + 1);
+  await disable();
+  assert.equal(await told(), 21);
+});
