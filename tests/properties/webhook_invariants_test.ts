@@ -17,7 +17,6 @@ import {
 } from "../../server/mail/records/webhook_record.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
 import { auditStorage } from "../support/mailbox_audit.ts";
-import { accepted } from "../support/mail_caller.ts";
 import { propertyRuns } from "../support/property_runs.ts";
 import { send } from "../support/sending_org.ts";
 import {
@@ -207,7 +206,7 @@ async function auditOnce(world: WebhookWorld): Promise<void> {
 Deno.test("webhooks, what waits for them, their logs and events agree after every step of any history", async () => {
   const told = { taken: 0, steps: 0 };
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 50 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 60 }), async (steps) => {
       using kv = await Deno.openKv(":memory:");
       await using world = await startWebhookWorld({
         relay: { capacity: KV_CONNECT_CAPACITY },
@@ -239,7 +238,7 @@ Deno.test("webhooks, what waits for them, their logs and events agree after ever
       }
       told.taken += world.receiver.taken.length;
     }),
-    propertyRuns(12, false),
+    propertyRuns(10, false),
   );
   assert.ok(told.taken > 100, JSON.stringify(told));
 });
