@@ -101,10 +101,11 @@ const IN_HAND_A_SLOT = 2;
 const LOADED_OF_ORG = 16;
 
 /**
- * Rows that one read of a search for destinations takes: many destinations have few rows, some have
- * many.
+ * Rows that a read of a search for destinations takes: some destinations have many rows. Where each row is
+ * of another one, the next read takes twice as many.
  */
 const DISCOVERED = 20;
+const DISCOVERED_MOST = 500;
 
 export class Lanes {
   readonly #kinds = new Map<string, LanesOfKind>();
@@ -195,10 +196,12 @@ export class Lanes {
     for (const kind of this.#kinds.keys()) {
       const prefix = laneKey.under(kind);
       let selector: Deno.KvListSelector = { prefix };
-      for (;;) {
-        const rows: Row<unknown>[] = await store.list(selector, { limit: DISCOVERED });
+      for (let limit = DISCOVERED;;) {
+        const rows: Row<unknown>[] = await store.list(selector, { limit });
         for (const { key } of rows) this.wake(kind, key[2] as string, key[3] as number);
-        if (rows.length < DISCOVERED) break;
+        if (rows.length < limit) break;
+        const destinations = new Set(rows.map(({ key }) => key[2])).size;
+        limit = destinations > limit / 2 ? Math.min(DISCOVERED_MOST, 2 * limit) : DISCOVERED;
         // A key after every number: the end of the last destination's rows.
         selector = { prefix, start: [...prefix, rows.at(-1)!.key[2]!, true] };
       }

@@ -3,6 +3,8 @@ import fc from "../../../tests/support/seeded_fast_check.ts";
 import { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
 import type { OutgoingHandler } from "./outgoing_handler.ts";
+import { laneKey } from "./outgoing_row.ts";
+import type { Store } from "../storage/rows/store.ts";
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = 1_000 * HOUR_MS;
@@ -67,4 +69,25 @@ Deno.test("Lanes looks at thousands of destinations that wait for hours once a m
   } finally {
     Lane.prototype.wants = wants;
   }
+});
+
+Deno.test("Lanes finds thousands of destinations in some reads, and not all rows of one", async () => {
+  const rowsOf = (destination: string, count: number): Deno.KvKey[] =>
+    Array.from({ length: count }, (_, n) => laneKey("test", destination, NOW_MS + n, `row ${n}`));
+  const names = Array.from({ length: 5_000 }, (_, n) => `few ${String(n).padStart(4, "0")}`);
+  const keys = [...names.flatMap((name) => rowsOf(name, 1)), ...rowsOf("many", 5_000)];
+  let [reads, taken] = [0, 0];
+  // Keys as they are sorted; `true` in the place of a due time comes after all of a destination.
+  const list = ({ start }: { start?: Deno.KvKey }, { limit }: { limit: number }) => {
+    const from = start === undefined ? 0 : keys.findLastIndex((key) => key[2] === start[2]) + 1;
+    const found = keys.slice(from, from + limit);
+    reads++;
+    taken += found.length;
+    return Promise.resolve(found.map((key) => ({ key, value: {}, versionstamp: "" })));
+  };
+  const lanes = openLanes();
+  await lanes.discover({ list: list as unknown as Store["list"] });
+  assert.deepEqual(destinationsOf(lanes.wanting(NOW_MS)), [...names, "many"].sort());
+  assert.ok(reads <= 20, String(reads));
+  assert.ok(taken <= 6_000, String(taken));
 });
