@@ -96,6 +96,8 @@ export interface DeliveryPayload extends DeliveredEvent {
   epoch: number;
   /** True for an attempt outside the schedule, whatever the epoch. */
   isSingle: boolean;
+  /** Requests that have left, by which the schedule goes; absent for none. */
+  made?: number;
 }
 
 /** Where a webhook is known by the commits that raise events. */

@@ -71,7 +71,7 @@ export function webhookDelivery(
     partiesOf,
     longestPauseMs: LONGEST_WAIT_MS,
     attempt: (item) => attempt(options, item),
-    async extraWrites({ payload, attempts, result, dueMs, note }) {
+    async extraWrites({ payload, result, dueMs, note }) {
       const made = note as MadeAttempt | undefined;
       const isEnd = result !== "retry";
       if (made === undefined && !isEnd) return null;
@@ -79,7 +79,7 @@ export function webhookDelivery(
       const isErased = made !== undefined && await readEvent(options, payload) === null;
       const response = made === undefined || isErased ? "" : textOf(made);
       return (transaction) =>
-        stageOutcome(transaction, options, payload, { made, response, isEnd, attempts, dueMs });
+        stageOutcome(transaction, options, payload, { made, response, isEnd, dueMs });
     },
   };
 }
@@ -105,13 +105,18 @@ async function attempt(options: WebhookDeliveryOptions, item: Item): Promise<Out
   const note: MadeAttempt = { atMs, answer };
   if (isDelivered(answer)) return { result: "done", note };
   const reason = answer.error ?? String(answer.status);
+  // Attempts that a dead process or a failing store kept from being made are none of the ten.
+  const made = madeBy(payload);
   const waitMs = payload.isSingle || answer.status === 410
     ? null
-    : waitAfterMs(item.attempts, answer, random);
+    : waitAfterMs(made, answer, random);
   // Given up: the log has it, and the queue need not.
   if (waitMs === null) return { result: "done", note };
-  return { result: "retry", reason, afterMs: waitMs, note };
+  return { result: "retry", reason, afterMs: waitMs, payload: { ...payload, made }, note };
 }
+
+/** Number of an attempt. @param payload as it found it */
+const madeBy = ({ made = 0 }: DeliveryPayload): number => made + 1;
 
 /** The webhook and the bytes for it; else what becomes of the row. */
 async function readWanted(
@@ -181,7 +186,6 @@ interface StoredOutcome {
   response: string;
   /** Whether the delivery is over. */
   isEnd: boolean;
-  attempts: number;
   dueMs: number | null;
 }
 
@@ -190,7 +194,7 @@ function stageOutcome(
   transaction: Transaction,
   { random }: Pick<WebhookDeliveryOptions, "random">,
   payload: DeliveryPayload,
-  { made, response, isEnd, attempts, dueMs }: StoredOutcome,
+  { made, response, isEnd, dueMs }: StoredOutcome,
 ): void {
   const { orgId, webhookId, epoch, isSingle } = payload;
   const key = webhookKey(orgId, webhookId);
@@ -217,7 +221,7 @@ function stageOutcome(
     eventId,
     type,
     createdAtMs,
-    attempt: isSingle ? 1 : attempts,
+    attempt: madeBy(payload),
     atMs: made.atMs,
     durationMs: Math.round(made.answer.durationMs),
     status: made.answer.status,

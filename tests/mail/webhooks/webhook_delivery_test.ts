@@ -311,3 +311,50 @@ Deno.test("the log keeps the last hundred attempts", async () => {
   assert.deepEqual(await rowsOf(world, "mail-webhook"), []);
   assert.deepEqual(await rowsOf(world, "mail-webhook-attempt"), []);
 });
+
+Deno.test("an attempt that could not be made, for whatever reason of the relay's, is none of the ten", async () => {
+  await using world = await startWebhookWorld();
+  const { receiver, relay } = world;
+  receiver.answer = () => new Response(null, { status: 500 });
+  const { id } = await newWebhook(world);
+  await receiveOne(world);
+  const { kv } = relay.deps;
+  const [key] = await rowsOf(world, "mail-event");
+  const { value } = await kv.get<object>(key!);
+  await kv.set(key!, { ...value, body: {} });
+  for (let i = 0; i < 12; i++) {
+    relay.clock.advance(MINUTE_MS);
+    await settle(world);
+  }
+  assert.ok(relay.logged.filter(({ event }) => event === "outgoing_failed").length >= 12);
+  assert.equal(receiver.taken.length, 1);
+  await kv.set(key!, value);
+  relay.clock.advance(MINUTE_MS);
+  await settle(world);
+  const log = await deliveriesOf(world, id);
+  assert.deepEqual(log.map(({ attempt }) => attempt), [2, 1]);
+  const waitMs = Date.parse(log[0].next_attempt_at) - Date.parse(log[0].at);
+  assert.ok(waitMs >= 5 * MINUTE_MS && waitMs < 6 * MINUTE_MS, String(waitMs));
+});
+
+Deno.test("a webhook that is enabled and answers 410 again and again mails its owner twenty times a day", async () => {
+  await using world = await startWebhookWorld();
+  const { receiver, owner, relay } = world;
+  receiver.answer = () => new Response(null, { status: 410 });
+  const { id } = await newWebhook(world);
+  const disable = async () => {
+    const body = { status: "active" };
+    accepted(await owner.ask("PATCH", `/v1/mail/webhooks/${id}`, { body }), 200);
+    await queueOne(world, `${id}/test`);
+    await settle(world);
+    assert.equal((await readWebhook(world, id)).disabled_reason, "gone");
+  };
+  const email = `${owner.orgId.toLowerCase()}@example.org`;
+  const told = async () =>
+    (await takenFor(relay, email)).filter(({ subject }) => subject.includes("webhook")).length;
+  for (let i = 0; i < 23; i++) await disable();
+  assert.equal(await told(), 20);
+  relay.clock.advance(DAY_MS + 1);
+  await disable();
+  assert.equal(await told(), 21);
+});
