@@ -20,24 +20,29 @@ const AGENTS = 50;
 type Relay = Child<{ port: number }>;
 type Receivers = Child<{ ports: number[] }>;
 
-/** A certificate for 127.0.0.1 that this process and its children trust. */
+/** A certificate for 127.0.0.1; `path` is that of its issuer's, since no server may use that one. */
 async function makeCertificate(
   folder: string,
 ): Promise<Pick<HookReceiversArgument, "cert" | "key"> & { path: string }> {
-  const [path, keyPath] = [`${folder}/hooks.pem`, `${folder}/hooks_key.pem`];
-  const made = await new Deno.Command("openssl", {
-    args:
-      "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1"
-        .split(" ")
-        .concat(["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", keyPath, "-out", path]),
-    stdout: "null",
-    stderr: "null",
-  }).output().catch(() => null);
-  if (made?.success !== true) throw new NotMeasured("openssl is not there to make a certificate");
+  const path = `${folder}/issuer.pem`;
+  const issue = async (name: string, subject: string, further: readonly string[]) => {
+    const args = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
+      .split(" ")
+      .concat(["-subj", `/CN=${subject}`, "-keyout", `${folder}/${name}_key.pem`])
+      .concat(["-out", `${folder}/${name}.pem`, ...further]);
+    const openssl = new Deno.Command("openssl", { args, stdout: "null", stderr: "null" });
+    const made = await openssl.output().catch(() => null);
+    if (made?.success !== true) throw new NotMeasured("openssl 3 is not there for a certificate");
+  };
+  await issue("issuer", "issuer", []);
+  await issue("hooks", "127.0.0.1", [
+    ...["-CA", path, "-CAkey", `${folder}/issuer_key.pem`],
+    ...["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=CA:FALSE"],
+  ]);
   return {
     path,
-    cert: await Deno.readTextFile(path),
-    key: await Deno.readTextFile(keyPath),
+    cert: await Deno.readTextFile(`${folder}/hooks.pem`),
+    key: await Deno.readTextFile(`${folder}/hooks_key.pem`),
   };
 }
 
@@ -100,10 +105,11 @@ const deliveries: Row = {
       async reference() {
         await receivers.ask("reset");
         const body = new TextEncoder().encode("x".repeat(8 * 1024));
+        const ca = await Deno.readTextFile(path);
         const hmacKey = crypto.getRandomValues(new Uint8Array(32));
         let next = 0;
         const lane = async () => {
-          while (next < all) await post(urls[next++ % RECEIVERS]!, body, { hmacKey, cert });
+          while (next < all) await post(urls[next++ % RECEIVERS]!, body, { hmacKey, ca });
         };
         const beganMs = performance.now();
         await Promise.all(Array.from({ length: AT_ONE_TIME }, lane));
@@ -131,7 +137,7 @@ async function withTrust<T>(path: string, work: () => Promise<T>): Promise<T> {
 function post(
   url: string,
   body: Uint8Array,
-  { hmacKey, cert }: { hmacKey: Uint8Array; cert: string },
+  { hmacKey, ca }: { hmacKey: Uint8Array; ca: string },
 ): Promise<void> {
   const id = `evt_${crypto.randomUUID()}`;
   const timestamp = String(Math.floor(Date.now() / 1000));
@@ -141,7 +147,7 @@ function post(
     const asked = request(url, {
       method: "POST",
       agent: false,
-      ca: cert,
+      ca,
       headers: {
         "content-type": "application/json",
         "content-length": body.length,
