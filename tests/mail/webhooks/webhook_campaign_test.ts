@@ -41,6 +41,7 @@ const MAILS = isLong ? 200 : 5;
 const DAY_MS = 24 * HOUR_MS;
 const SECRET = new Uint8Array(32).fill(9);
 const PLENTY = 1_000_000;
+const LOOK_MS = isLong ? 500 : 50;
 const PATIENCE_MS = isLong ? 600_000 : 60_000;
 
 interface Hook {
@@ -163,7 +164,7 @@ class Campaign implements AsyncDisposable {
     const endMs = performance.now() + PATIENCE_MS;
     for (let restOf = 0; restOf < 2;) {
       assert.ok(performance.now() < endMs, "it does not come to rest");
-      await delay(50);
+      await delay(LOOK_MS);
       await this.#readLogs(kv);
       const rows = await Array.fromAsync(kv.list<OutgoingRow>({ prefix: outgoingKey.under() }));
       const isBusy = rows.some(({ value }) =>
