@@ -96,7 +96,10 @@ export interface DeliveryPayload extends DeliveredEvent {
   epoch: number;
   /** True for an attempt outside the schedule, whatever the epoch. */
   isSingle: boolean;
-  /** Requests that have left, by which the schedule goes; absent for none. */
+  /**
+   * Attempts whose outcome is stored; absent for none. The row's own count has those too that a process
+   * began and did not live to end, which are no part of the schedule.
+   */
   made?: number;
 }
 

@@ -102,11 +102,11 @@ async function attempt(options: WebhookDeliveryOptions, item: Item): Promise<Out
       throw error;
     });
   if (answer === null) return { ...later("not finished"), afterMs: 0 };
-  const note: MadeAttempt = { atMs, answer };
+  // Attempts that a dead process or a failing store kept from being made are none of the ten.
+  const made = (payload.made ?? 0) + 1;
+  const note: MadeAttempt = { attempt: made, atMs, answer };
   if (isDelivered(answer)) return { result: "done", note };
   const reason = answer.error ?? String(answer.status);
-  // Attempts that a dead process or a failing store kept from being made are none of the ten.
-  const made = madeBy(payload);
   const waitMs = payload.isSingle || answer.status === 410
     ? null
     : waitAfterMs(made, answer, random);
@@ -114,9 +114,6 @@ async function attempt(options: WebhookDeliveryOptions, item: Item): Promise<Out
   if (waitMs === null) return { result: "done", note };
   return { result: "retry", reason, afterMs: waitMs, payload: { ...payload, made }, note };
 }
-
-/** Number of an attempt. @param payload as it found it */
-const madeBy = ({ made = 0 }: DeliveryPayload): number => made + 1;
 
 /** The webhook and the bytes for it; else what becomes of the row. */
 async function readWanted(
@@ -221,7 +218,7 @@ function stageOutcome(
     eventId,
     type,
     createdAtMs,
-    attempt: madeBy(payload),
+    attempt: made.attempt,
     atMs: made.atMs,
     durationMs: Math.round(made.answer.durationMs),
     status: made.answer.status,

@@ -2,6 +2,7 @@
 /** Deliveries over sockets, through the whole schedule by a clock that the test moves. */
 import assert from "node:assert/strict";
 import { webhookKey } from "../../../server/mail/records/webhook_record.ts";
+import type { OutgoingRow } from "../../../server/base/outgoing/outgoing_row.ts";
 import { KV_CONNECT_CAPACITY } from "../../../server/base/storage/rows/store.ts";
 import { createFakeKv } from "../../support/fake_kv.ts";
 import { accepted } from "../../support/mail_caller.ts";
@@ -85,6 +86,22 @@ Deno.test("an event that fails is delivered ten times, at the times of the sched
   assert.deepEqual([status, consecutive_failures, last_success_at], ["active", 10, null]);
   assert.deepEqual(last_failure, { at: log[0].at, status: 500, error: null });
   assert.deepEqual(await waiting(world), []);
+});
+
+Deno.test("attempts that a process did not live to end are none of the ten", async () => {
+  await using world = await startWebhookWorld();
+  const { receiver, relay: { deps: { kv } } } = world;
+  receiver.answer = () => new Response(null, { status: 500 });
+  const { id } = await newWebhook(world);
+  await receiveOne(world);
+  const [key] = await rowsOf(world, "outgoing");
+  const { value } = await kv.get<OutgoingRow>(key!);
+  await kv.set(key!, { ...value, attempts: value!.attempts + 9 });
+  assert.equal(Math.floor(await passToNext(world, id) / 5_000), 1);
+  const log = await deliveriesOf(world, id);
+  assert.deepEqual(log.map(({ attempt }) => attempt), [2, 1]);
+  const waitedMs = Date.parse(log[0].next_attempt_at) - Date.parse(log[0].at);
+  assert.ok(waitedMs >= WAITS_MS[1]! && waitedMs <= WAITS_MS[1]! * 1.1 + 1, String(waitedMs));
 });
 
 Deno.test("a success ends it, and forgets failures", async () => {
