@@ -31,6 +31,7 @@ import {
 } from "./tools.ts";
 import { viewers } from "./viewers.ts";
 import { waitingMailPolls } from "./waiting_mail_polls.ts";
+import { webhookRows } from "./webhooks.ts";
 import { nativeVerifications, pureVerifications } from "./verifications.ts";
 
 export const rows: readonly Row[] = [
@@ -56,6 +57,7 @@ export const rows: readonly Row[] = [
   ...mailInRows,
   waitingMailPolls,
   ...mailOutRows,
+  ...webhookRows,
   directory,
   feedPage,
   leaderboard,

@@ -25,8 +25,8 @@ export const ADMIN_TOKEN = "fuzz-".repeat(8);
 /** Rows that any request, or none at all, may move: presence, ids, leases, figures that are folded. */
 const HOUSEKEEPING = new Set(["seen", "poll", "slot", "lease", "tally"]);
 
-/** Records that are in the journal first: their own rows follow when there is time. */
-const DEFERRED = /^(?:in|out)\//;
+/** Records that are in the journal first: their own rows follow when there is time, with the fence of that save. */
+const DEFERRED = /^(?:(?:in|out)\/|meta\/journal )/;
 const JOURNAL = /^journal\//;
 
 /** Codes of internal failures, which no request may cause. */

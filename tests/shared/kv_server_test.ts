@@ -4,6 +4,7 @@ import { assertRefused, assertStatus } from "../support/answer.ts";
 import { MailLedger } from "../faults/mail_ledger.ts";
 import type { FuzzRoute } from "../fuzz/fuzz_routes.ts";
 import { encodeBase64Key, newKey } from "../support/custody_key.ts";
+import { handIn, mailText } from "../support/inbound_mail.ts";
 import { startScriptedDns } from "../support/dns_server.ts";
 import { decide, LETTER, linkIn, sentMessages } from "../support/draft_world.ts";
 import { accepted, type MailKeyHolder } from "../support/mail_caller.ts";
@@ -16,6 +17,7 @@ import { delay } from "../support/pace.ts";
 import { type SpawnedRelay, spawnRelay } from "../support/spawn_relay.ts";
 import { registerAgent, type Target, toBytes } from "../support/test_agent.ts";
 import { realTarget, runTraffic, TRAFFIC_LIMITS } from "../support/traffic.ts";
+import { startReceiver, verify } from "../support/webhook_world.ts";
 
 const program = findKvServer();
 const ADMIN_TOKEN = "kv-server-".repeat(8);
@@ -80,6 +82,7 @@ function mailTest(name: string, body: (rig: MailRig) => Promise<void>): void {
         RELAY_MAIL_FROM: "relay@example.org",
         RELAY_MAIL_DOMAIN: "agents.test",
         RELAY_MAIL_INBOUND_SECRET: `whsec_${SECRET.toBase64()}`,
+        RELAY_ALLOW_LOOPBACK_WEBHOOKS: "true",
         RELAY_DNS_SERVERS: `${dns.server.host}:${dns.server.port}`,
         RELAY_LIMITS: JSON.stringify(MAIL_LIMITS),
       };
@@ -264,6 +267,68 @@ mailTest("a KV server that is away for 20 s loses and doubles nothing", async (r
     assert.equal(arrived.filter((one) => one.subject === subject).length, 1, subject);
   }
 });
+
+mailTest(
+  "deliveries of three relays outlive a KV server that is away, each logged once",
+  async (rig) => {
+    const { server, targets, owner } = rig;
+    await using receiver = startReceiver({ now: Date.now });
+    const inbox = await owner.inbox();
+    const client = new PatientClient();
+    const hooks = await Promise.all(["a", "b", "c"].map(async (name) => {
+      const body = { url: `${receiver.url}/${name}`, events: ["message.received"] };
+      return accepted(await owner.ask("POST", "/v1/mail/webhooks", { body }), 201);
+    }));
+    const mails = 30;
+    const subjects = Array.from({ length: mails }, (_, n) => `mail ${n}`);
+    /** The first ones go out before, the next meanwhile, and the rest afterwards. */
+    const receive = (some: readonly string[]) =>
+      Promise.all(some.map((subject, n) => {
+        const { url, clock } = targets[n % 2]!;
+        const raw = mailText({ headers: { Subject: subject } });
+        const id = subject.replace(" ", "_");
+        const mail = { to: [inbox.address], raw, secret: SECRET, id };
+        return client.untilTaken(() => handIn(url, { ...mail, timestamp: clock.seconds() }));
+      }));
+    receiver.answer = async () => {
+      await delay(20);
+      return new Response();
+    };
+    for (const [from, { leave, back }] of [[0, AWAY.suspended!], [10, AWAY.killed!]] as const) {
+      await receive(subjects.slice(from, from + 5));
+      await leave(server);
+      const meanwhile = receive(subjects.slice(from + 5, from + 10));
+      await delay(3_000);
+      await back(server);
+      for (const { status } of await meanwhile) assert.equal(status, 200);
+    }
+    await receive(subjects.slice(20));
+
+    for (const { id, url, secret } of hooks) {
+      const logOf = async () => {
+        const path = `/v1/mail/webhooks/${id}/deliveries?limit=100`;
+        return accepted(await client.untilTaken(() => owner.ask("GET", path)), 200).data;
+      };
+      let log = await logOf();
+      for (let tries = 0; log.length < mails; tries++, log = await logOf()) {
+        assert.ok(tries < 300, `${log.length} are logged`);
+        await delay(100);
+      }
+      const taken = receiver.taken.filter(({ path }) => path === new URL(url).pathname);
+      for (const one of taken) verify(one, secret);
+      const told = new Set(taken.map(({ body }) => body.data.message.subject));
+      assert.deepEqual([...told].sort(), [...subjects].sort());
+      const events = new Set(taken.map(({ body }) => body.id));
+      assert.deepEqual(
+        log.map(({ event_id }: { event_id: string }) => event_id).sort(),
+        [
+          ...events,
+        ].sort(),
+      );
+      assert.equal(events.size, mails);
+    }
+  },
+);
 
 /** Asks again what is refused for the store's sake, and knows how long each answer took. */
 class PatientClient {

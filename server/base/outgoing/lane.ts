@@ -51,10 +51,14 @@ export class Lane {
       this.breaker.mayTry(nowMs);
   }
 
+  /** Whether nothing happens in it before a row falls due. */
+  get isIdle(): boolean {
+    return this.ready.length === 0 && !this.reading && this.running === 0;
+  }
+
   /** Whether no row is known to wait. */
   get isEmpty(): boolean {
-    return this.ready.length === 0 && !this.reading && this.running === 0 &&
-      this.#nextDueMs === Infinity;
+    return this.isIdle && this.#nextDueMs === Infinity;
   }
 
   /**

@@ -7,9 +7,18 @@ import { laneKey } from "./outgoing_row.ts";
 import { CircuitBreaker } from "./circuit_breaker.ts";
 import { type RunningAttempt, Shares } from "./shares.ts";
 
+/** For so long a look at all lanes holds; in between only those are looked at that are due before its end. */
+const LOOK_MS = 60_000;
+
 /** The lanes of one kind. */
 class LanesOfKind {
-  readonly byDestination = new Map<string, Lane>();
+  readonly #byDestination = new Map<string, Lane>();
+  /**
+   * Those with something to do before the end of a look: an org chooses how many destinations wait, for a
+   * day each.
+   */
+  readonly #near = new Set<Lane>();
+  #lookedAtMs = -Infinity;
   /**
    * Lanes with rows in memory, by their orgs or, where there are none, by themselves. An org that had its
    * turn goes to the end, and so does a lane among its org's.
@@ -25,6 +34,33 @@ class LanesOfKind {
   constructor(readonly handler: OutgoingHandler<any>, nextHop: CircuitBreaker) {
     this.shares = new Shares(handler.concurrency);
     this.breaker = handler.oneNextHop ? nextHop : undefined;
+  }
+
+  wake(destination: string, dueMs: number): void {
+    let lane = this.#byDestination.get(destination);
+    if (lane === undefined) {
+      const parties = this.handler.partiesOf?.(destination);
+      lane = new Lane(this.handler.kind, destination, parties, this.breaker);
+      this.#byDestination.set(destination, lane);
+    }
+    lane.wake(dueMs);
+    if (this.#isNear(lane)) this.#near.add(lane);
+  }
+
+  /** Every lane that may want to be read by now. Empty lanes are dropped. */
+  near(nowMs: number): Iterable<Lane> {
+    const isOver = nowMs < this.#lookedAtMs || nowMs >= this.#lookedAtMs + LOOK_MS;
+    if (isOver) this.#lookedAtMs = nowMs;
+    for (const lane of isOver ? this.#byDestination.values() : this.#near) {
+      if (lane.isEmpty) this.#byDestination.delete(lane.destination);
+      if (this.#isNear(lane)) this.#near.add(lane);
+      else this.#near.delete(lane);
+    }
+    return this.#near;
+  }
+
+  #isNear(lane: Lane): boolean {
+    return !lane.isIdle || lane.nextDueMs < this.#lookedAtMs + LOOK_MS;
   }
 
   offer(lane: Lane): void {
@@ -65,10 +101,11 @@ const IN_HAND_A_SLOT = 2;
 const LOADED_OF_ORG = 16;
 
 /**
- * Rows that one read of a search for destinations takes: many destinations have few rows, some have
- * many.
+ * Rows that a read of a search for destinations takes: some destinations have many rows. Where each row is
+ * of another one, the next read takes twice as many.
  */
 const DISCOVERED = 20;
+const DISCOVERED_MOST = 500;
 
 export class Lanes {
   readonly #kinds = new Map<string, LanesOfKind>();
@@ -93,31 +130,22 @@ export class Lanes {
    * Records that a row with this due time waits. Rows of a kind without a handler are left alone.
    */
   wake(kind: string, destination: string, dueMs: number): void {
-    const lanes = this.#kinds.get(kind);
-    if (lanes === undefined) return;
-    let lane = lanes.byDestination.get(destination);
-    if (lane === undefined) {
-      const parties = lanes.handler.partiesOf?.(destination);
-      lane = new Lane(kind, destination, parties, lanes.breaker);
-      lanes.byDestination.set(destination, lane);
-    }
-    lane.wake(dueMs);
+    this.#kinds.get(kind)?.wake(destination, dueMs);
   }
 
-  /** Lanes whose rows should be read now, some of each org. Empty lanes are dropped. */
+  /** Lanes whose rows should be read now, some of each org. */
   *wanting(nowMs: number): Generator<Lane> {
-    for (const { byDestination } of this.#kinds.values()) {
+    for (const lanes of this.#kinds.values()) {
+      const near = lanes.near(nowMs);
       const loaded = new Map<string, number>();
       const count = (group: string) => loaded.set(group, (loaded.get(group) ?? 0) + 1);
-      for (const lane of byDestination.values()) {
+      for (const lane of near) {
         if (lane.reading || lane.ready.length > 0) count(groupOf(lane));
       }
-      for (const lane of byDestination.values()) {
-        if (lane.wants(nowMs)) {
-          if ((loaded.get(groupOf(lane)) ?? 0) >= LOADED_OF_ORG) continue;
-          count(groupOf(lane));
-          yield lane;
-        } else if (lane.isEmpty) byDestination.delete(lane.destination);
+      for (const lane of near) {
+        if (!lane.wants(nowMs) || (loaded.get(groupOf(lane)) ?? 0) >= LOADED_OF_ORG) continue;
+        count(groupOf(lane));
+        yield lane;
       }
     }
   }
@@ -168,10 +196,12 @@ export class Lanes {
     for (const kind of this.#kinds.keys()) {
       const prefix = laneKey.under(kind);
       let selector: Deno.KvListSelector = { prefix };
-      for (;;) {
-        const rows: Row<unknown>[] = await store.list(selector, { limit: DISCOVERED });
+      for (let limit = DISCOVERED;;) {
+        const rows: Row<unknown>[] = await store.list(selector, { limit });
         for (const { key } of rows) this.wake(kind, key[2] as string, key[3] as number);
-        if (rows.length < DISCOVERED) break;
+        if (rows.length < limit) break;
+        const destinations = new Set(rows.map(({ key }) => key[2])).size;
+        limit = destinations > limit / 2 ? Math.min(DISCOVERED_MOST, 2 * limit) : DISCOVERED;
         // A key after every number: the end of the last destination's rows.
         selector = { prefix, start: [...prefix, rows.at(-1)!.key[2]!, true] };
       }

@@ -19,7 +19,7 @@ export const erasedEventKey = defineRow<[orgId: string, eventId: string]>(
   ["mail-event-erased"],
   2,
   {
-    holds: "an event that was erased with its message or draft, and may have left before",
+    holds: "an event that was erased, or whose time is over: answers to it may be in logs",
     expires: "until its attempts are blanked",
   },
 );

@@ -49,6 +49,9 @@ export interface OrgRecord {
   inboxes: number;
   /** Webhooks by creation, disabled ones included; absent without any. */
   webhooks?: readonly WebhookFilter[];
+  /** Tests and redeliveries of them, and mails about disabled ones: windows of rate_window.ts; absent without any. */
+  webhookSingles?: readonly number[];
+  webhookNotices?: readonly number[];
   /** Addresses taken within a day, those of deleted inboxes included: a window of rate_window.ts. */
   addressesTaken: readonly number[];
   suspendedAtMs: number | null;

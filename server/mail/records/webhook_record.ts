@@ -96,6 +96,11 @@ export interface DeliveryPayload extends DeliveredEvent {
   epoch: number;
   /** True for an attempt outside the schedule, whatever the epoch. */
   isSingle: boolean;
+  /**
+   * Attempts whose outcome is stored; absent for none. The row's own count has those too that a process
+   * began and did not live to end, which are no part of the schedule.
+   */
+  made?: number;
 }
 
 /** Where a webhook is known by the commits that raise events. */

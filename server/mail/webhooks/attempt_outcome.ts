@@ -29,6 +29,8 @@ export const MOST_PENDING = 10_000;
 
 /** An attempt whose request may have left. */
 export interface MadeAttempt {
+  /** Which one of the event it is, from 1. */
+  attempt: number;
   atMs: number;
   answer: OutsideAnswer;
 }

@@ -1,4 +1,5 @@
 /** Disables a webhook, and tells the owner of its org by mail, once. */
+import { admit } from "../../base/bounds/rate_window.ts";
 import { composeNotice, type NoticeBlock } from "../../base/notices/notice_mail.ts";
 import {
   hasChanged,
@@ -21,6 +22,8 @@ import { webhookKey, type WebhookRecord } from "../records/webhook_record.ts";
 import { stageWebhook } from "./stage_webhook.ts";
 
 const NOTICE_KIND = "mail-webhook-notice";
+/** Of an org: a key that may write enables a webhook whose receiver answers 410 again and again. */
+const NOTICES_RULE = { limit: 20, windowMs: DAY_MS };
 /** Then nobody needs to be told any more. */
 const TRIED_MS = 2 * DAY_MS;
 
@@ -42,8 +45,13 @@ export function stageDisabling(
   const org = transaction.record(orgKey(orgId));
   if (org === null || org.deletedAtMs !== null) return;
   const epoch = webhook.epoch + 1;
-  stageWebhook(transaction, org, { ...webhook, disabledReason, pending: 0, epoch });
-  if (org.verifiedEmail === null) return;
+  const told = org.verifiedEmail === null
+    ? null
+    : admit(org.webhookNotices ?? [], transaction.nowMs, NOTICES_RULE);
+  const isTold = told !== null && "window" in told;
+  const counted = isTold ? { ...org, webhookNotices: told.window } : org;
+  stageWebhook(transaction, counted, { ...webhook, disabledReason, pending: 0, epoch });
+  if (org.verifiedEmail === null || !isTold) return;
   stageNewOutgoing(transaction, {
     id: `${NOTICE_KIND}/${webhookId}/${epoch}`,
     kind: NOTICE_KIND,

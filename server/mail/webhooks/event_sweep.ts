@@ -101,7 +101,11 @@ export class EventSweep {
       for (const { key } of ended) transaction.delete(key);
       for (const { key, value } of events) {
         transaction.delete(key);
-        if (value?.body) blobs.drop(transaction, value.body);
+        if (!value?.body) continue;
+        blobs.drop(transaction, value.body);
+        // Answers in the log may repeat it, and outlive its message.
+        const [, orgId, , , eventId] = key as [string, string, string, string, string];
+        transaction.set(erasedEventKey(orgId, eventId), transaction.nowMs);
       }
     });
     return true;

@@ -18,7 +18,7 @@ import {
   shownWebhook,
   type WebhookRecord,
 } from "../records/webhook_record.ts";
-import { MOST_SINGLE } from "./stage_webhook.ts";
+import { MOST_SINGLE, SINGLES_AN_HOUR } from "./stage_webhook.ts";
 import {
   MOST_INBOXES,
   readWebhookChanges,
@@ -129,7 +129,8 @@ const Queued = z.object({ event_id: mailId("evt", "What is delivered.") })
 
 const NO_WEBHOOK = "the org has no such webhook";
 const NO_BODY = { description: "Nothing is read of it; an empty body counts as {}." };
-const MANY_WAIT = `${MOST_SINGLE} tests and redeliveries of the webhook wait already`;
+const MANY_WAIT = `${MOST_SINGLE} tests and redeliveries of the webhook wait already, or the org ` +
+  `has had ${SINGLES_AN_HOUR} within an hour`;
 
 const createWebhook = keyRoute({
   method: "POST",
@@ -286,7 +287,7 @@ const testWebhook = keyRoute({
   words: {
     description: "Posts `webhook.test` to the webhook, once, whatever it hears, and a disabled " +
       `one too. The list of deliveries says what came of it. At most ${MOST_SINGLE} tests and ` +
-      "redeliveries of a webhook wait at one time.",
+      `redeliveries of a webhook wait at one time, and ${SINGLES_AN_HOUR} of an org begin within an hour.`,
     body: { ...NO_BODY, schema: z.object({}), optional: true },
     answers: { 202: unkept("It is on its way.", Queued) },
     errors: { not_found: NO_WEBHOOK, rate_limited: MANY_WAIT },
@@ -335,7 +336,7 @@ const redeliverWebhook = keyRoute({
   words: {
     description: "Posts the same bytes once more, outside the schedule, to a disabled webhook " +
       `too, which stays disabled. At most ${MOST_SINGLE} tests and redeliveries of a webhook ` +
-      "wait at one time.",
+      `wait at one time, and ${SINGLES_AN_HOUR} of an org begin within an hour.`,
     body: { ...NO_BODY, schema: z.object({}), optional: true },
     answers: { 202: unkept("It is on its way.", Queued) },
     errors: {

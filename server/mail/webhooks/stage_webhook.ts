@@ -1,8 +1,10 @@
 /** What commits write of a webhook, wherever they come from. */
+import { admitOrRefuse } from "../../base/bounds/rate_window.ts";
 import { rateLimited } from "../../base/errors.ts";
 import { stageNewOutgoing } from "../../base/outgoing/outgoing_row.ts";
 import { domainTag } from "../../base/outgoing/recipient_domain.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";
+import { HOUR_MS, MINUTE_MS } from "../../base/time/time_units.ts";
 import { makeUlid } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord } from "../records/org_record.ts";
 import {
@@ -17,6 +19,9 @@ import {
 /** Tests and redeliveries of one webhook that may wait. */
 export const MOST_SINGLE = 20;
 const SINGLE_RETRY_MS = 15_000;
+/** Of an org: a request of some bytes makes one of 96 KiB, to a host of somebody's choice. */
+export const SINGLES_AN_HOUR = 1_000;
+const SINGLES_RULE = { limit: SINGLES_AN_HOUR, windowMs: HOUR_MS, bucketMs: MINUTE_MS };
 
 /**
  * Writes a webhook that is new or changed, and what its org says of it.
@@ -69,9 +74,14 @@ export function stageDelivery(
   });
 }
 
-/** As stageDelivery(), of one attempt outside the schedule. @throws RelayError `rate_limited` */
+/**
+ * As stageDelivery(), of one attempt outside the schedule.
+ * @param org as the transaction has it
+ * @throws RelayError `rate_limited`
+ */
 export function stageSingle(
   transaction: Transaction,
+  org: OrgRecord,
   webhook: WebhookRecord,
   event: DeliveredEvent,
   random: (sizeBytes: number) => Uint8Array,
@@ -82,6 +92,14 @@ export function stageSingle(
       SINGLE_RETRY_MS,
     );
   }
+  const webhookSingles = admitOrRefuse(
+    org.webhookSingles ?? [],
+    transaction.nowMs,
+    SINGLES_RULE,
+    (waitMs) =>
+      rateLimited(`at most ${SINGLES_AN_HOUR} tests and redeliveries of an org an hour`, waitMs),
+  );
+  transaction.putRecord(orgKey(org.id), { ...org, webhookSingles });
   transaction.putRecord(webhookKey(webhook.orgId, webhook.id), {
     ...webhook,
     single: webhook.single + 1,

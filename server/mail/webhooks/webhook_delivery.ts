@@ -71,7 +71,7 @@ export function webhookDelivery(
     partiesOf,
     longestPauseMs: LONGEST_WAIT_MS,
     attempt: (item) => attempt(options, item),
-    async extraWrites({ payload, attempts, result, dueMs, note }) {
+    async extraWrites({ payload, result, dueMs, note }) {
       const made = note as MadeAttempt | undefined;
       const isEnd = result !== "retry";
       if (made === undefined && !isEnd) return null;
@@ -79,7 +79,7 @@ export function webhookDelivery(
       const isErased = made !== undefined && await readEvent(options, payload) === null;
       const response = made === undefined || isErased ? "" : textOf(made);
       return (transaction) =>
-        stageOutcome(transaction, options, payload, { made, response, isEnd, attempts, dueMs });
+        stageOutcome(transaction, options, payload, { made, response, isEnd, dueMs });
     },
   };
 }
@@ -102,15 +102,17 @@ async function attempt(options: WebhookDeliveryOptions, item: Item): Promise<Out
       throw error;
     });
   if (answer === null) return { ...later("not finished"), afterMs: 0 };
-  const note: MadeAttempt = { atMs, answer };
+  // Attempts that a dead process or a failing store kept from being made are none of the ten.
+  const made = (payload.made ?? 0) + 1;
+  const note: MadeAttempt = { attempt: made, atMs, answer };
   if (isDelivered(answer)) return { result: "done", note };
   const reason = answer.error ?? String(answer.status);
   const waitMs = payload.isSingle || answer.status === 410
     ? null
-    : waitAfterMs(item.attempts, answer, random);
+    : waitAfterMs(made, answer, random);
   // Given up: the log has it, and the queue need not.
   if (waitMs === null) return { result: "done", note };
-  return { result: "retry", reason, afterMs: waitMs, note };
+  return { result: "retry", reason, afterMs: waitMs, payload: { ...payload, made }, note };
 }
 
 /** The webhook and the bytes for it; else what becomes of the row. */
@@ -181,7 +183,6 @@ interface StoredOutcome {
   response: string;
   /** Whether the delivery is over. */
   isEnd: boolean;
-  attempts: number;
   dueMs: number | null;
 }
 
@@ -190,7 +191,7 @@ function stageOutcome(
   transaction: Transaction,
   { random }: Pick<WebhookDeliveryOptions, "random">,
   payload: DeliveryPayload,
-  { made, response, isEnd, attempts, dueMs }: StoredOutcome,
+  { made, response, isEnd, dueMs }: StoredOutcome,
 ): void {
   const { orgId, webhookId, epoch, isSingle } = payload;
   const key = webhookKey(orgId, webhookId);
@@ -217,7 +218,7 @@ function stageOutcome(
     eventId,
     type,
     createdAtMs,
-    attempt: isSingle ? 1 : attempts,
+    attempt: made.attempt,
     atMs: made.atMs,
     durationMs: Math.round(made.answer.durationMs),
     status: made.answer.status,

@@ -269,11 +269,11 @@ export class Webhooks {
   ): Promise<string> {
     const { commits, limits, random } = this.services;
     return await commits.submit((transaction) => {
-      const { id: orgId } = requireCaller(transaction, caller, limits);
-      const webhook = transaction.record(webhookKey(orgId, webhookId));
+      const org = requireCaller(transaction, caller, limits);
+      const webhook = transaction.record(webhookKey(org.id, webhookId));
       if (webhook === null) throw unknownObject("webhook");
       const event = eventAt(transaction.nowMs);
-      stageSingle(transaction, webhook, event, random);
+      stageSingle(transaction, org, webhook, event, random);
       return event.eventId;
     });
   }

@@ -474,6 +474,7 @@ const ROWLESS: Record<string, string> = {
   "POST /v1/notifications/unsubscribe": "as its GET, of which the token is used up",
   "POST /v1/notifications/stop": "its token comes with the answer to the one before",
   "POST /dev/mail/:n/answer": "hands in as POST /dev/mail does",
+  "POST /dev/webhooks/receiver/:name": "keeps what comes in memory alone",
 };
 
 function request(relay: TestRelay, route: string, call: Call, atMs: number): Promise<Answer> {

@@ -2,6 +2,7 @@
 /** Deliveries over sockets, through the whole schedule by a clock that the test moves. */
 import assert from "node:assert/strict";
 import { webhookKey } from "../../../server/mail/records/webhook_record.ts";
+import type { OutgoingRow } from "../../../server/base/outgoing/outgoing_row.ts";
 import { KV_CONNECT_CAPACITY } from "../../../server/base/storage/rows/store.ts";
 import { createFakeKv } from "../../support/fake_kv.ts";
 import { accepted } from "../../support/mail_caller.ts";
@@ -85,6 +86,22 @@ Deno.test("an event that fails is delivered ten times, at the times of the sched
   assert.deepEqual([status, consecutive_failures, last_success_at], ["active", 10, null]);
   assert.deepEqual(last_failure, { at: log[0].at, status: 500, error: null });
   assert.deepEqual(await waiting(world), []);
+});
+
+Deno.test("attempts that a process did not live to end are none of the ten", async () => {
+  await using world = await startWebhookWorld();
+  const { receiver, relay: { deps: { kv } } } = world;
+  receiver.answer = () => new Response(null, { status: 500 });
+  const { id } = await newWebhook(world);
+  await receiveOne(world);
+  const [key] = await rowsOf(world, "outgoing");
+  const { value } = await kv.get<OutgoingRow>(key!);
+  await kv.set(key!, { ...value, attempts: value!.attempts + 9 });
+  assert.equal(Math.floor(await passToNext(world, id) / 5_000), 1);
+  const log = await deliveriesOf(world, id);
+  assert.deepEqual(log.map(({ attempt }) => attempt), [2, 1]);
+  const waitedMs = Date.parse(log[0].next_attempt_at) - Date.parse(log[0].at);
+  assert.ok(waitedMs >= WAITS_MS[1]! && waitedMs <= WAITS_MS[1]! * 1.1 + 1, String(waitedMs));
 });
 
 Deno.test("a success ends it, and forgets failures", async () => {
@@ -310,4 +327,51 @@ Deno.test("the log keeps the last hundred attempts", async () => {
   assert.equal((await owner.ask("DELETE", `/v1/mail/webhooks/${id}`)).status, 204);
   assert.deepEqual(await rowsOf(world, "mail-webhook"), []);
   assert.deepEqual(await rowsOf(world, "mail-webhook-attempt"), []);
+});
+
+Deno.test("an attempt that could not be made, for whatever reason of the relay's, is none of the ten", async () => {
+  await using world = await startWebhookWorld();
+  const { receiver, relay } = world;
+  receiver.answer = () => new Response(null, { status: 500 });
+  const { id } = await newWebhook(world);
+  await receiveOne(world);
+  const { kv } = relay.deps;
+  const [key] = await rowsOf(world, "mail-event");
+  const { value } = await kv.get<object>(key!);
+  await kv.set(key!, { ...value, body: {} });
+  for (let i = 0; i < 12; i++) {
+    relay.clock.advance(MINUTE_MS);
+    await settle(world);
+  }
+  assert.ok(relay.logged.filter(({ event }) => event === "outgoing_failed").length >= 12);
+  assert.equal(receiver.taken.length, 1);
+  await kv.set(key!, value);
+  relay.clock.advance(MINUTE_MS);
+  await settle(world);
+  const log = await deliveriesOf(world, id);
+  assert.deepEqual(log.map(({ attempt }) => attempt), [2, 1]);
+  const waitMs = Date.parse(log[0].next_attempt_at) - Date.parse(log[0].at);
+  assert.ok(waitMs >= 5 * MINUTE_MS && waitMs < 6 * MINUTE_MS, String(waitMs));
+});
+
+Deno.test("a webhook that is enabled and answers 410 again and again mails its owner twenty times a day", async () => {
+  await using world = await startWebhookWorld();
+  const { receiver, owner, relay } = world;
+  receiver.answer = () => new Response(null, { status: 410 });
+  const { id } = await newWebhook(world);
+  const disable = async () => {
+    const body = { status: "active" };
+    accepted(await owner.ask("PATCH", `/v1/mail/webhooks/${id}`, { body }), 200);
+    await queueOne(world, `${id}/test`);
+    await settle(world);
+    assert.equal((await readWebhook(world, id)).disabled_reason, "gone");
+  };
+  const email = `${owner.orgId.toLowerCase()}@example.org`;
+  const told = async () =>
+    (await takenFor(relay, email)).filter(({ subject }) => subject.includes("webhook")).length;
+  for (let i = 0; i < 23; i++) await disable();
+  assert.equal(await told(), 20);
+  relay.clock.advance(DAY_MS + 1);
+  await disable();
+  assert.equal(await told(), 21);
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { auditStorage } from "../../support/mailbox_audit.ts";
 import { accepted, assertMailRefused } from "../../support/mail_caller.ts";
 import { askMail } from "../../support/mail_relay.ts";
+import type { AttemptRow } from "../../../server/mail/records/webhook_record.ts";
 import { delay } from "../../support/pace.ts";
 import { newSendingOrg, send } from "../../support/sending_org.ts";
 import {
@@ -180,6 +181,11 @@ Deno.test("after 7 days an event has gone, with its bytes, and those that a cloc
   await until(world, async () => (await auditStorage(relay.deps.kv)).length === before - 1);
   const [row] = await deliveriesOf(world, id);
   assert.equal(row.response, "");
+  // Nor does its text stay in the store, which outlives the message otherwise.
+  const stored = () =>
+    Array.fromAsync(relay.deps.kv.list<AttemptRow>({ prefix: ["mail-webhook-attempt"] }));
+  await until(world, async () => (await stored()).every(({ value }) => value.response === ""));
+  await until(world, async () => (await rowsOf(world, "mail-event-erased")).length === 0);
 });
 
 Deno.test("deleting a webhook, an inbox or an org leaves nothing of them, and ends what waits", async () => {
