@@ -9,6 +9,7 @@ import { startMailRelay } from "../../support/mail_relay.ts";
 import { partOrSkip } from "../../support/part.ts";
 import { openSmtpClient, sendBySmtp, smtpPortOf } from "../../support/smtp_client.ts";
 import { makeBounceAddress } from "../../../server/mail/composing/bounce_address.ts";
+import { parseConfig } from "../../../server/base/config/config.ts";
 import type { TestRelayOptions } from "../../support/relay.ts";
 
 /** A relay with an inbox, reached by SMTP. */
@@ -161,6 +162,17 @@ partOrSkip(
     assert.equal(whole.text, "Hello\n.\n..dots\n");
   },
 );
+
+Deno.test("mail by SMTP: a start whose address another program has stops, and says so", async () => {
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { mail } = parseConfig({ RELAY_MAIL_DEV: "true" });
+  await assert.rejects(
+    startMailRelay({
+      config: { mail: { ...mail, listen: { host: "127.0.0.1", port: taken.addr.port } } },
+    }),
+    /^ConfigError: RELAY_MAIL_LISTEN must name an address that is free: another program listens/,
+  );
+});
 
 Deno.test("mail by SMTP: /health and start-up say how mail can come in", async () => {
   await using rig = await startRig();

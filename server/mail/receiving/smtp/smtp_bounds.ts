@@ -17,7 +17,10 @@ export interface SmtpBounds {
   sessionMs: number;
   /** What is left of a connection that the relay ends, for its last words to be read. */
   farewellMs: number;
-  /** A session that waits so long for its client gives way to a new one when all connections are taken. */
+  /**
+   * A session that its client has kept waiting for so long, or a message that is so far behind its
+   * slowest speed, gives way to a new one when all connections are taken.
+   */
   givesWayMs: number;
   recipients: number;
   /** RCPT commands of one message: those over `recipients` are told to come with another. */

@@ -78,7 +78,6 @@ export class SmtpListener {
       connection.close();
       return;
     }
-    connection.setNoDelay(true);
     const link = new SmtpSocket(connection);
     this.#sockets.set(link, null);
     let release = () => {};

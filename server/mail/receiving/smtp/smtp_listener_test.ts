@@ -436,6 +436,32 @@ Deno.test("SmtpListener lets who has waited longest give way once all connection
   assert.equal(await second.ask("NOOP"), "250 2.0.0 here");
 });
 
+Deno.test("SmtpListener lets a slow message and a handshake that does not come give way, and no quick message", async () => {
+  const { certificate, folder } = await openCertificate();
+  await using rig = startSmtpRig({ certificate, bounds: { connections: 3 } });
+  using quick = await rig.greeted();
+  await quick.begin();
+  quick.send(`${"q".repeat(998)}\r\n`.repeat(656)); // 20 s of the slowest speed
+  using slow = await rig.greeted();
+  await slow.begin();
+  slow.send("slow\r\n");
+  while (rig.heldBytes() < 656_006) await new Promise((resolve) => setTimeout(resolve));
+  rig.pass(1);
+  using shaking = await rig.greeted();
+  assert.match(await shaking.ask("STARTTLS"), /^220/);
+  rig.pass(5_000);
+  using first = rig.connect();
+  assert.match(await first.reply(), /^220/);
+  assert.match(await slow.rest(), /^421 4\.3\.2 all connections/);
+  using second = rig.connect();
+  assert.match(await second.reply(), /^220/);
+  assert.equal(await shaking.rest(), "");
+  using refused = rig.connect();
+  assert.match(await refused.rest(), /^421 4\.3\.2 all connections/);
+  assert.match(await quick.ask("."), /^250/);
+  await Deno.remove(folder, { recursive: true });
+});
+
 Deno.test("SmtpListener has the slowest message give way when all bytes are taken", async () => {
   const messages = { totalBytes: 3_200, smallBytes: 100, smallTotalBytes: 800 };
   await using rig = startSmtpRig({ bounds: { messages } });

@@ -58,6 +58,13 @@ interface Transaction {
   asked: number;
 }
 
+/** Since and until when a client has to do something, and what it is told then. */
+interface Wait {
+  sinceMs: number;
+  untilMs: number;
+  reply: Reply;
+}
+
 /** A line that a browser was made to send. */
 const WEB = /^[A-Z]+ .* HTTP\/[0-9.]+$/i;
 
@@ -70,9 +77,8 @@ export class SmtpSession {
   #isStopping = false;
   /** Of a message whose end has come. */
   #isTaking = false;
-  /** Until when the client has to do what is waited for; null while it waits for the relay. */
-  #deadline: { atMs: number; reply: Reply } | null = null;
-  #waitsSinceMs: number | null = null;
+  /** Null while the client waits for the relay. */
+  #wait: Wait | null = null;
   #hello: { name: string; isExtended: boolean } | null = null;
   #transaction: Transaction | null = null;
   #errors = 0;
@@ -86,9 +92,9 @@ export class SmtpSession {
     this.#input = new SmtpInput(() => socket.read(), services.bounds.lineBytes);
   }
 
-  /** Since when it has waited for a command; null while it does not. */
+  /** Since when the client has kept it waiting; null while it does not. */
   get waitsSinceMs(): number | null {
-    return this.#waitsSinceMs;
+    return this.#wait?.sinceMs ?? null;
   }
 
   /**
@@ -97,9 +103,9 @@ export class SmtpSession {
    * whom nothing is said
    */
   async run(identify: (input: SmtpInput) => Promise<SmtpClient | Reply | null>): Promise<void> {
-    const { bounds, domain, elapsed } = this.services;
+    const { domain, elapsed } = this.services;
     const beganMs = elapsed();
-    const client = await this.#await(identify(this.#input), bounds.commandMs, REPLIES.silent);
+    const client = await this.#await(identify(this.#input));
     if (client === null) return this.socket.destroy();
     if (typeof client === "string") return this.end(client);
     this.#say(`220 ${domain} ESMTP`);
@@ -116,7 +122,7 @@ export class SmtpSession {
 
   /** Ends it where its time is over. Called about once a second. */
   expire(nowMs: number): void {
-    if (this.#deadline !== null && nowMs >= this.#deadline.atMs) this.end(this.#deadline.reply);
+    if (this.#wait !== null && nowMs >= this.#wait.untilMs) this.end(this.#wait.reply);
   }
 
   /** The relay stops: a message that is whole is answered, all else ends now. */
@@ -129,8 +135,7 @@ export class SmtpSession {
   end(reply: Reply): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#deadline = null;
-    this.#waitsSinceMs = null;
+    this.#wait = null;
     this.socket.end(reply === "" ? this.#replies : `${this.#replies}${reply}\r\n`);
   }
 
@@ -142,31 +147,24 @@ export class SmtpSession {
     const replies = this.#replies;
     this.#replies = "";
     if (replies === "" || this.#isOver) return;
-    await this.#await(this.socket.write(replies), this.services.bounds.commandMs, REPLIES.silent);
+    await this.#await(this.socket.write(replies));
   }
 
-  /** Waits for the client. */
-  async #await<T>(work: Promise<T>, withinMs: number, reply: Reply): Promise<T> {
-    this.#deadline = { atMs: this.services.elapsed() + withinMs, reply };
+  /** Waits for the client, as long as for a command unless more is given. */
+  async #await<T>(work: Promise<T>, given: Partial<Wait> = {}): Promise<T> {
+    const { bounds, elapsed } = this.services;
+    const sinceMs = elapsed();
+    this.#wait = { sinceMs, untilMs: sinceMs + bounds.commandMs, reply: REPLIES.silent, ...given };
     try {
       return await work;
     } finally {
-      this.#deadline = null;
+      this.#wait = null;
     }
   }
 
   async #nextLine(): Promise<CommandLine> {
-    const { bounds, elapsed } = this.services;
-    if (!this.#input.hasLine) {
-      await this.#flush();
-      if (this.#isOver) return null;
-      this.#waitsSinceMs = elapsed();
-    }
-    try {
-      return await this.#await(this.#input.line(), bounds.commandMs, REPLIES.silent);
-    } finally {
-      this.#waitsSinceMs = null;
-    }
+    if (!this.#input.hasLine) await this.#flush();
+    return this.#isOver ? null : await this.#await(this.#input.line());
   }
 
   #keepBounds(ageMs: number): void {
@@ -246,7 +244,7 @@ export class SmtpSession {
   }
 
   async #startTls(rest: string): Promise<Reply> {
-    const { certificate, bounds } = this.services;
+    const { certificate } = this.services;
     if (certificate === null) return REPLIES.noStartTls;
     if (this.socket.isSecure) return REPLIES.secure;
     if (rest !== "") return REPLIES.syntax;
@@ -254,8 +252,7 @@ export class SmtpSession {
     await this.#flush();
     // Whoever is between could have the client's first encrypted commands follow its own (RFC 3207, 4.2).
     if (this.#hasMore) return this.#leave(REPLIES.early);
-    const handshake = this.socket.startTls(`${REPLIES.startTls}\r\n`, context);
-    await this.#await(handshake, bounds.commandMs, "");
+    await this.#await(this.socket.startTls(`${REPLIES.startTls}\r\n`, context));
     this.#hello = null;
     this.#transaction = null;
     return "";
@@ -365,13 +362,17 @@ export class SmtpSession {
 
   /** @returns why it is refused; null where all of it is in `bytes`, or the session is over */
   async #readMessage(bytes: MessageBytes, body: BudgetedBody): Promise<Reply | null> {
-    const { budget, bounds, limitBytes, elapsed } = this.services;
+    const { budget, bounds, limitBytes } = this.services;
     const content = new SmtpContent();
     let cameBytes = 0;
     for (;;) {
-      const allowedMs = bounds.messageMs + 1000 * cameBytes / bounds.messageBytesPerSecond;
-      const leftMs = body.beganMs + allowedMs - elapsed();
-      const piece = await this.#await(this.#input.next(), leftMs, REPLIES.slow);
+      const sinceMs = body.beganMs + 1000 * cameBytes / bounds.messageBytesPerSecond;
+      const untilMs = sinceMs + bounds.messageMs;
+      const piece = await this.#await(this.#input.next(), {
+        sinceMs,
+        untilMs,
+        reply: REPLIES.slow,
+      });
       if (this.#isOver || piece === null) return this.#leave("");
       let keptBytes = 0;
       const isKept = () => !content.isMalformed && cameBytes + keptBytes <= limitBytes;

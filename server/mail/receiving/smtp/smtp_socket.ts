@@ -132,6 +132,11 @@ const READ_BYTES = 16 * 1024;
 
 /** Half open: the client may have said its last word before ours. */
 function streamOf(connection: Deno.TcpConn): Duplex {
+  try {
+    connection.setNoDelay(true);
+  } catch {
+    // The client has gone already, which the first read finds.
+  }
   const buffer = new Uint8Array(READ_BYTES);
   const stream = new Duplex({
     allowHalfOpen: true,
