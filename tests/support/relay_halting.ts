@@ -55,6 +55,15 @@ RememberedAnswers.prototype.keyOf = function (webhookId) {
   at("body read");
   return keyOf.call(this, webhookId);
 };
+// By SMTP nobody asks for the answers of former requests.
+const { receive } = Receiver.prototype;
+Receiver.prototype.receive = function (mail, ...rest) {
+  if (mail.traceBytes !== undefined) {
+    handedIn++;
+    at("body read");
+  }
+  return receive.call(this, mail, ...rest) as ReturnType<typeof receive>;
+} as typeof receive;
 around(RememberedAnswers, "find", { after: "known to be new" });
 around(Destinations, "find", { after: "inbox found" });
 around(MailWorker, "read", { before: "before parsing", after: "parsed" });
