@@ -55,7 +55,7 @@ Deno.test("kill -9 at each step after DATA: no answer was given, and what is sen
         holder = await newOrgAt(relay);
         await holder.inbox({ local_part: "ada" });
       } else await repeat(relay);
-      const raw = mailText({ headers: { Subject: step }, text: `${step}. `.repeat(200) });
+      const raw = mailText({ headers: { Subject: step }, text: `${step}.\r\n`.repeat(200) });
       sent.push(raw);
       assert.equal(await sendBySmtp(relay.smtpPort, { to: [ADA], raw }), "", step);
       assert.equal((await relay.status).signal, "SIGKILL");

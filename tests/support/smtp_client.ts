@@ -18,7 +18,8 @@ export interface RawSmtp extends Disposable {
   rest(): Promise<string>;
   /** Reads nothing more. */
   stopReading(): void;
-  startTls(): Promise<void>;
+  /** @returns the serial number of the server's certificate */
+  startTls(): Promise<string>;
 }
 
 /** Connects; the greeting is still to be read. */
@@ -88,6 +89,7 @@ export function openSmtpClient(port: number, localAddress = "127.0.0.1"): RawSmt
       });
       socket = secure;
       listen();
+      return secure.getPeerCertificate().serialNumber;
     },
     [Symbol.dispose]: () => void socket.destroy(),
   };
