@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createTransport } from "nodemailer";
-import { accepted } from "../support/mail_caller.ts";
+import { isLong } from "../support/long_test.ts";
 import { type Part, partOrSkip } from "../support/part.ts";
 import { startPostfixSender } from "../support/postfix_sender.ts";
 import { pythonOrSkip } from "../support/python_program.ts";
@@ -248,3 +248,27 @@ partOrSkip("postfix", "postfix sends mail to a relay", async (_postconf, t) => {
     },
   });
 });
+
+partOrSkip(
+  "postfix",
+  "postfix's smtp-source brings many mails over 100 connections: each is stored once",
+  async () => {
+    await using relay = await spawnSmtpRelay();
+    const holder = await newOrgAt(relay);
+    await holder.inbox({ local_part: "ada" });
+    const mails = isLong ? 1_000 : 200;
+    const { success, stderr } = await new Deno.Command("/usr/sbin/smtp-source", {
+      args: [
+        // -N numbers subjects and Message-IDs.
+        ...["-4", "-N", "-s", "100", "-m", String(mails), "-l", "4000", "-f", FROM, "-t", ADA],
+        `127.0.0.1:${relay.smtpPort}`,
+      ],
+    }).output();
+    assert.ok(success, new TextDecoder().decode(stderr));
+    const ids = (await storedRaws(holder, ADA)).map((raw) =>
+      /^Message-I[dD]: (.*)\r$/m.exec(raw)?.[1]
+    );
+    assert.equal(ids.length, mails);
+    assert.equal(new Set(ids).size, mails);
+  },
+);

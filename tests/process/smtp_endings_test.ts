@@ -101,10 +101,11 @@ partOrSkip(
         }
       };
       const lanes = [lane(), lane()];
+      for (const one of lanes) one.catch(() => {}); // what went wrong first is told
       for (let serial = 2; serial <= 5; serial++) {
         const before = sent.length;
         await renew(serial);
-        assert.equal(await serialAt(relay.smtpPort), `0${serial}`);
+        assert.equal(await serialAt(relay.smtpPort), String(serial));
         while (sent.length < before + 3) {
           await Promise.race([
             ...lanes,
