@@ -45,7 +45,7 @@ export const inboundSmtpMails: Row = {
 
 export const sendsBesideSmtpFloods: Row = {
   id: "beside-smtp",
-  title: "p99 of signed sends while 240 SMTP clients loop, dawdle and never end, against quiet",
+  title: "p99 of signed sends while 60 SMTP clients loop, dawdle and never end, against quiet",
   unit: "ms",
   target: { rule: "at most", ratio: 3 },
   async prepare({ temporaryFolder: folder, count, random }) {

@@ -8,7 +8,7 @@ export interface SmtpFloodArgument {
 
 const { smtpPort, address }: SmtpFloodArgument = JSON.parse(Deno.args[0]!);
 /** Connections of each kind. */
-const LANES = 40;
+const LANES = 10;
 
 type Talk = (write: (text: string) => Promise<void>, isOn: () => boolean) => Promise<void>;
 

@@ -1,5 +1,6 @@
 /** Floods of the SMTP server: what one client does costs others nothing, and what it holds is bounded. */
 import assert from "node:assert/strict";
+import { settlesWithin } from "../../../../tests/support/pace.ts";
 import type { RawSmtp } from "../../../../tests/support/smtp_client.ts";
 import { startSmtpRig } from "../../../../tests/support/smtp_rig.ts";
 
@@ -68,4 +69,21 @@ Deno.test("SmtpListener frees a connection of each kind of client that says no m
   await rig.untilSize(0);
   assert.equal(rig.received.length, 0);
   for (const client of [...clients, slow]) client[Symbol.dispose]();
+});
+
+Deno.test("SmtpSession reads little of what comes after its last word", async () => {
+  await using rig = startSmtpRig();
+  using client = await Deno.connect({ hostname: "127.0.0.1", port: rig.listener.port });
+  const piece = new TextEncoder().encode("GET / HTTP/1.1\r\n".repeat(4_096));
+  const pieces = 64 * 16; // 64 MiB, more than the buffers of both ends hold
+  let written = 0;
+  const flood = (async () => {
+    for (; written < pieces; written++) {
+      for (let at = 0; at < piece.length;) at += await client.write(piece.subarray(at));
+    }
+  })().catch(() => {});
+  assert.equal(await settlesWithin(flood, 1_000), false, "all of it was read");
+  rig.pass(2_000);
+  await flood;
+  assert.ok(written < pieces);
 });
