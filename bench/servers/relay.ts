@@ -63,7 +63,8 @@ const options: RelayOptions = {
 };
 const relay = await openRelay(deps, options);
 const serving = serve(relay, { host: "127.0.0.1", port: 0, log });
-console.log(JSON.stringify({ port: serving.port }));
+const smtpPort = Number(/SMTP at [^ ]*:([0-9]+)/.exec(relay.startupNotes().join("\n"))?.[1] ?? 0);
+console.log(JSON.stringify({ port: serving.port, smtpPort }));
 await answerLines(async (line) => {
   if (line === "catch up") behindMs = 0;
   // "tidy": what runs every minute, now.

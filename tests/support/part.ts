@@ -7,13 +7,15 @@ export type Part =
   | "exim4"
   | "faketime"
   | "git"
+  | "msmtp"
   | "nginx"
   | "node"
   | "node22"
   | "npm"
   | "openssl"
   | "postfix"
-  | "python3";
+  | "python3"
+  | "swaks";
 
 interface Candidates {
   programs: string[];
@@ -46,6 +48,7 @@ const candidates: Record<Part, Candidates> = {
   // Its library is what tests use; the program says where that lies.
   faketime: { programs: ["faketime"], minMajor: 0, install: "the faketime package" },
   git: { programs: ["git"], minMajor: 2, install: "git" },
+  msmtp: { programs: ["msmtp"], minMajor: 1, install: "the msmtp package" },
   nginx: {
     // Debian installs it where only root looks for programs.
     programs: ["nginx", "/usr/sbin/nginx"],
@@ -69,6 +72,7 @@ const candidates: Record<Part, Candidates> = {
     versionArgument: "mail_version",
   },
   python3: { programs: ["python3"], minMajor: 3, install: "Python 3" },
+  swaks: { programs: ["swaks"], minMajor: 0, install: "the swaks package" },
 };
 
 /** The body of a test; it gets the program it needs. */

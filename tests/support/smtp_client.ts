@@ -18,7 +18,8 @@ export interface RawSmtp extends Disposable {
   rest(): Promise<string>;
   /** Reads nothing more. */
   stopReading(): void;
-  startTls(): Promise<void>;
+  /** @returns the serial number of the server's certificate */
+  startTls(): Promise<string>;
 }
 
 /** Registers a test of what the sockets of older runtimes cannot do: local addresses, half closes, STARTTLS, word of a failed accept(). */
@@ -93,6 +94,7 @@ export function openSmtpClient(port: number, localAddress = "127.0.0.1"): RawSmt
       });
       socket = secure;
       listen();
+      return secure.getPeerCertificate().serialNumber;
     },
     [Symbol.dispose]: () => void socket.destroy(),
   };

@@ -74,7 +74,8 @@ export class SmtpListener {
     const { session: services } = this.options;
     const { bounds, elapsed } = services;
     const peer = plainAddress(connection.remoteAddr.hostname);
-    if (peer === null || this.#isStopped || this.#sockets.size >= 2 * bounds.connections) {
+    const isFull = this.#sockets.size >= 2 * bounds.connections && !this.#cutFarewell();
+    if (peer === null || this.#isStopped || isFull) {
       connection.close();
       return;
     }
@@ -114,6 +115,16 @@ export class SmtpListener {
     }
     longest?.end(REPLIES.full);
     return longest !== null;
+  }
+
+  /** Lets nobody fill the server with connections that are over. @returns false where none is */
+  #cutFarewell(): boolean {
+    for (const [link, endMs] of this.#sockets) {
+      if (endMs === null) continue;
+      link.destroy();
+      return this.#sockets.delete(link);
+    }
+    return false;
   }
 
   async #identify(peer: string, input: SmtpInput): Promise<SmtpClient | Reply | null> {

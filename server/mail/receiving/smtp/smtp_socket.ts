@@ -3,6 +3,8 @@ import { Buffer } from "node:buffer";
 import { Duplex } from "node:stream";
 import { type SecureContext, TLSSocket } from "node:tls";
 
+/** What may come after the last word until nothing more is read. */
+const FAREWELL_BYTES = 256 * 1024;
 const ENDS = ["end", "close", "error"];
 
 export class SmtpSocket {
@@ -89,7 +91,7 @@ export class SmtpSocket {
     return this.isSecure;
   }
 
-  /** Says a last word; what still comes is thrown away until the client hangs up, or destroy(). */
+  /** Says a last word; a little of what still comes is thrown away until the client hangs up, or destroy(). */
   end(text: string): void {
     const socket = this.#socket;
     const isAtEnd = this.#isAtEnd;
@@ -103,6 +105,11 @@ export class SmtpSocket {
       if (isAtEnd) this.destroy();
     };
     for (const event of ENDS) socket.on(event, () => this.destroy());
+    let leftBytes = FAREWELL_BYTES;
+    socket.on("data", ({ length }: Uint8Array) => {
+      leftBytes -= length;
+      if (leftBytes < 0) socket.pause();
+    });
     socket.end(Buffer.from(text, "latin1"), flushed);
     socket.resume();
   }

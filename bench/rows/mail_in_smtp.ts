@@ -1,0 +1,80 @@
+/** Mail that comes in by SMTP: how much of it, beside the same mails over HTTP and beside postfix. */
+import { inboundRequest, type MailBox, openMailBox, sampleMail } from "../mail_box.ts";
+import { drive } from "../load.ts";
+import { registerAgents } from "../agents.ts";
+import { residentMiB } from "../process_memory.ts";
+import type { Round, Row } from "../row.ts";
+import { startChild } from "../servers/child.ts";
+import type { SmtpFloodArgument } from "../servers/smtp_flood.ts";
+import { driveSmtp } from "../smtp_load.ts";
+import { sendsP99 } from "./sends_beside.ts";
+
+const INBOXES = 50;
+const MAILS = 1_000;
+const CONNECTIONS = 64;
+const AGENTS = 50;
+
+const startRelay = (folder: string) =>
+  startChild<{ port: number; smtpPort: number }>("relay.ts", { folder, mail: true });
+
+export const inboundSmtpMails: Row = {
+  id: "mail-inbound-smtp",
+  title: "mails of 6 KB handed in by SMTP over kept connections, stored durably, against over HTTP",
+  unit: "/s",
+  target: { rule: "at least", ratio: 0.8 },
+  async prepare({ temporaryFolder: folder, count }) {
+    const relay = await startRelay(folder);
+    const boxes: MailBox[] = [];
+    for (let i = 0; i < INBOXES; i++) boxes.push(await openMailBox(relay.ready.port));
+    const mails = () =>
+      Array.from({ length: count(MAILS) }, (_, i) => ({
+        to: boxes[i % INBOXES]!.address,
+        raw: sampleMail().raw,
+      }));
+    return {
+      ours: (): Promise<Round> => driveSmtp(relay, relay.ready.smtpPort, mails(), CONNECTIONS),
+      reference: () =>
+        drive(relay, mails().map(({ to, raw }) => inboundRequest(to, raw)), {
+          connections: CONNECTIONS,
+          status: 200,
+        }),
+      close: () => relay.stop(),
+    };
+  },
+};
+
+export const sendsBesideSmtpFloods: Row = {
+  id: "beside-smtp",
+  title: "p99 of signed sends while 60 SMTP clients loop, dawdle and never end, against quiet",
+  unit: "ms",
+  target: { rule: "at most", ratio: 3 },
+  async prepare({ temporaryFolder: folder, count, random }) {
+    const relay = await startRelay(folder);
+    const { port, smtpPort } = relay.ready;
+    const agents = await registerAgents(port, AGENTS);
+    const box = await openMailBox(port);
+    const argument: SmtpFloodArgument = { smtpPort, address: box.address };
+    const flood = await startChild("smtp_flood.ts", argument);
+    const p99 = sendsP99(relay, agents, { count, random });
+    let connections = 0;
+    let mostMiB = 0;
+    return {
+      async ours() {
+        await flood.ask("begin");
+        const round = await p99();
+        mostMiB = Math.max(mostMiB, await residentMiB(relay.pid) ?? 0);
+        connections += await flood.ask<number>("end");
+        return round;
+      },
+      reference: p99,
+      note: () =>
+        `${connections} such connections came meanwhile; the relay held at most ${
+          Math.round(mostMiB)
+        } MiB`,
+      async close() {
+        await flood.stop();
+        await relay.stop();
+      },
+    };
+  },
+};

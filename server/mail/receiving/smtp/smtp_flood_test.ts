@@ -1,0 +1,89 @@
+/** Floods of the SMTP server: what one client does costs others nothing, and what it holds is bounded. */
+import assert from "node:assert/strict";
+import { settlesWithin } from "../../../../tests/support/pace.ts";
+import type { RawSmtp } from "../../../../tests/support/smtp_client.ts";
+import { startSmtpRig } from "../../../../tests/support/smtp_rig.ts";
+
+Deno.test("SmtpListener takes an address whose turn it is while another lets refused connections hang", async () => {
+  await using rig = startSmtpRig({ bounds: { connections: 2, connectionsPerAddress: 1 } });
+  using held = await rig.greeted();
+  const refused: RawSmtp[] = [];
+  for (let i = 0; i < 8; i++) {
+    const client = rig.connect();
+    assert.match(await client.reply(), /^421 4\.7\.0 too many connections/);
+    refused.push(client);
+  }
+  using other = rig.connect("127.0.0.2");
+  assert.match(await other.reply(), /^220 /);
+  assert.match(await held.ask("NOOP"), /^250 /);
+  for (const client of refused) client[Symbol.dispose]();
+});
+
+Deno.test("SmtpSession keeps nothing of lines that never end, in a command and in a message", async () => {
+  await using rig = startSmtpRig({ limitBytes: 100_000 });
+  using client = await rig.greeted();
+  for (let i = 0; i < 40; i++) client.send("x".repeat(64 * 1024));
+  client.send("\r\n");
+  assert.equal(await client.reply(), "500 5.5.2 the line is too long");
+  await client.begin();
+  for (let i = 0; i < 40; i++) client.send("x".repeat(64 * 1024));
+  assert.match(await client.rest(), /^552 5\.3\.4 /);
+  assert.equal(rig.heldBytes(), 0);
+  assert.equal(rig.received.length, 0);
+});
+
+Deno.test("SmtpSession ends what loops: greetings, transactions that are dropped, empty messages", async () => {
+  await using rig = startSmtpRig();
+  const loops = {
+    greets: ["EHLO c.test"],
+    drops: ["MAIL FROM:<a@else.test>", "RCPT TO:<ada@agents.test>", "RSET"],
+    asks: ["MAIL FROM:<a@else.test>", "RCPT TO:<nobody@agents.test>", "RSET"],
+    "has nobody": ["DATA"],
+  };
+  for (const [name, lines] of Object.entries(loops)) {
+    using client = await rig.greeted();
+    await client.ask("EHLO c.test");
+    let reply = "";
+    let count = 0;
+    while (!reply.includes("421 ") && count < 1_000) {
+      reply = await client.ask(lines[count++ % lines.length]!);
+      if (reply === "") break;
+    }
+    assert.ok(count <= 300, `${name}: ${count}`);
+  }
+});
+
+Deno.test("SmtpListener frees a connection of each kind of client that says no more", async () => {
+  await using rig = startSmtpRig();
+  const clients: RawSmtp[] = [];
+  for (const begun of ["", "EHLO c", "EHLO c.test\r\nMAIL FROM:<a@else.test>\r\n"]) {
+    const client = await rig.greeted();
+    client.send(begun);
+    client.halfClose();
+    clients.push(client);
+  }
+  await rig.untilSize(0);
+  const slow = await rig.greeted();
+  await slow.begin();
+  slow.halfClose();
+  await rig.untilSize(0);
+  assert.equal(rig.received.length, 0);
+  for (const client of [...clients, slow]) client[Symbol.dispose]();
+});
+
+Deno.test("SmtpSession reads little of what comes after its last word", async () => {
+  await using rig = startSmtpRig();
+  using client = await Deno.connect({ hostname: "127.0.0.1", port: rig.listener.port });
+  const piece = new TextEncoder().encode("GET / HTTP/1.1\r\n".repeat(4_096));
+  const pieces = 64 * 16; // 64 MiB, more than the buffers of both ends hold
+  let written = 0;
+  const flood = (async () => {
+    for (; written < pieces; written++) {
+      for (let at = 0; at < piece.length;) at += await client.write(piece.subarray(at));
+    }
+  })().catch(() => {});
+  assert.equal(await settlesWithin(flood, 1_000), false, "all of it was read");
+  rig.pass(2_000);
+  await flood;
+  assert.ok(written < pieces);
+});
