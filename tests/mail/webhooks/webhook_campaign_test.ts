@@ -102,8 +102,8 @@ class Campaign implements AsyncDisposable {
   }
 
   async kill(): Promise<void> {
-    this.killsMs.push(this.clock.now());
     await this.relay.kill("SIGKILL");
+    this.killsMs.push(this.clock.now()); // until then it may have signed one more
     await removeSharedMemory(this.relay.pid);
   }
 
