@@ -290,7 +290,8 @@ function checkTimes(
       again++;
       const from = beforeMs;
       const isKilled = killsMs.some((killed) => killed >= from && killed <= atMs + 1_000);
-      const told = `${atMs - from} ms after attempt ${made}, which are ${wait}`;
+      const kills = killsMs.map((killed) => killed - from).join(" ");
+      const told = `${atMs - from} ms after attempt ${made}, not ${wait}; kills after ${kills}`;
       assert.ok(isKilled, `${subject} came to ${path} ${told}`);
     }
     beforeMs = atMs;
