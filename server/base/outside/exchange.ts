@@ -7,6 +7,8 @@ const MAX_BODY_BYTES = 65_536;
 const MAX_HEADER_BYTES = 16_384;
 /** Of all that the other side sends, interim answers included: they have no end of their own (RFC 9110, section 15.2). */
 const MAX_READ_BYTES = MAX_BODY_BYTES + 2 * MAX_HEADER_BYTES;
+/** Each of them costs a head to parse: a flood that MAX_READ_BYTES still lets through takes a tenth of a second. */
+const MAX_INTERIM_ANSWERS = 500;
 const KEPT_BYTES = 1_024;
 
 const [MAJOR = 0, MINOR = 0] = Deno.version.deno.split(".").map(Number);
@@ -67,6 +69,12 @@ export function exchange(
   request.on("error", ended);
   // What came before it may not have been given out yet: an answer has an end of its own.
   request.on("close", () => answer ?? ended());
+  let interim = 0;
+  request.on("information", () => {
+    if (++interim <= MAX_INTERIM_ANSWERS) return;
+    ended(new Error("too many interim answers"));
+    socket.destroy();
+  });
   request.on("upgrade", (head) => {
     answer = head;
     answered(true);

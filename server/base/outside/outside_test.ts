@@ -79,6 +79,13 @@ outsideTest("Outside.post() reads every kind of answer that HTTP/1 has", async (
       "hi",
     ],
     ["HTTP/1.1 103 Early\r\nA: b\r\n\r\nHTTP/1.1 410 Gone\r\n\r\n", "410 null", ""],
+    ["HTTP/1.1 103 Early\r\n\r\n".repeat(500) + "HTTP/1.1 410 Gone\r\n\r\n", "410 null", ""],
+    // Each costs a head to parse.
+    [
+      "HTTP/1.1 103 Early\r\n\r\n".repeat(501) + "HTTP/1.1 410 Gone\r\n\r\n",
+      "null connect",
+      "",
+    ],
     ["HTTP/1.1 101 Yes\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\nhi", "101 null", ""],
     ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", "200 null", "hi"],
     ["HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nhi", "200 null", "hi"],

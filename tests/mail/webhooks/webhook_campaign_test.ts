@@ -86,6 +86,8 @@ class Campaign implements AsyncDisposable {
       entry: "./relay_of_short_answers.ts",
       env: {
         ...this.clock.env,
+        // It is moved while no relay runs: to read it anew each time is most of what a delivery takes.
+        FAKETIME_NO_CACHE: "0",
         RELAY_DATA_DIR: this.#dataDir,
         RELAY_MAIL_DEV: "true",
         RELAY_MAIL_INBOUND_SECRET: `whsec_${SECRET.toBase64()}`,
@@ -100,8 +102,8 @@ class Campaign implements AsyncDisposable {
   }
 
   async kill(): Promise<void> {
-    this.killsMs.push(this.clock.now());
     await this.relay.kill("SIGKILL");
+    this.killsMs.push(this.clock.now()); // until then it may have signed one more
     await removeSharedMemory(this.relay.pid);
   }
 
@@ -276,24 +278,29 @@ function checkTimes(
   killsMs: readonly number[],
 ): number {
   const most = Math.min(takenAt(behaviour, subject), ALL_WAITS_MS.length + 1);
-  let made = 0;
-  let again = 0;
+  /** How many attempts there may have been: one that a relay did not live to end is made again. */
+  let made = new Set([0]);
   let beforeMs = -Infinity;
   for (const { headers, path } of requests) {
     const atMs = Number(headers["webhook-timestamp"]) * 1000;
-    const asked = made === 1 ? ASKED_MS[behaviour] ?? 0 : 0;
-    const wait = made >= most ? Infinity : Math.max(ALL_WAITS_MS[made - 1] ?? 0, asked);
-    if (atMs - beforeMs >= wait - 1_000) made++;
-    else {
-      again++;
-      const from = beforeMs;
-      const isKilled = killsMs.some((killed) => killed >= from && killed <= atMs + 1_000);
-      const told = `${atMs - from} ms after attempt ${made}, which are ${wait}`;
-      assert.ok(isKilled, `${subject} came to ${path} ${told}`);
-    }
+    const from = beforeMs;
+    const isKilled = killsMs.some((killed) => killed >= from && killed <= atMs + 1_000);
+    const waitAfter = (attempts: number) => {
+      const asked = attempts === 1 ? ASKED_MS[behaviour] ?? 0 : 0;
+      return attempts >= most ? Infinity : Math.max(ALL_WAITS_MS[attempts - 1] ?? 0, asked);
+    };
+    const before = [...made];
+    const next = before.filter((attempts) => atMs - from >= waitAfter(attempts) - 1_000);
+    made = new Set([
+      ...next.map((attempts) => attempts + 1),
+      ...(from > 0 && isKilled ? before : []),
+    ]);
+    const kills = killsMs.map((killed) => killed - from).join(" ");
+    const told = `${atMs - from} ms after attempt ${before}; kills after ${kills}`;
+    assert.ok(made.size > 0, `${subject} came to ${path} ${told}`);
     beforeMs = atMs;
   }
-  return again;
+  return requests.length - Math.max(...made);
 }
 
 /** The logs tell every outcome once, with the attempts of an event in order and at their times. */
