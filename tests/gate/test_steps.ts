@@ -18,7 +18,7 @@ const TEST_PERMISSIONS: readonly string[] = [
   "--allow-env",
   "--allow-sys",
   "--allow-run",
-  "--allow-net=127.0.0.1,[::1],localhost,0.0.0.0,[::]:0",
+  "--allow-net=127.0.0.0/8,[::1],localhost,0.0.0.0,[::]:0",
 ];
 
 /**

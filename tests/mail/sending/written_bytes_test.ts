@@ -118,7 +118,7 @@ Deno.test("every request that writes counts what it writes, and beyond the limit
   }
 });
 
-Deno.test("nothing else of the mail area writes blobs but what receives", async () => {
+Deno.test("nothing else of the mail area writes blobs but what receives, and what makes events of that", async () => {
   const root = new URL("../../../server/mail/", import.meta.url);
   const found: string[] = [];
   async function look(folder: URL): Promise<void> {
@@ -135,6 +135,7 @@ Deno.test("nothing else of the mail area writes blobs but what receives", async 
     "core/written_blobs.ts",
     "receiving/operator_mail.ts",
     "receiving/receiver.ts",
+    "webhooks/event_making.ts",
   ]);
 });
 

@@ -73,11 +73,11 @@ Deno.test("every program of the guides is one that a test runs", async () => {
       start: "sh sh python js js ts",
       verify: "ts ts ts", // documentation tests
       mcp: "sh sh",
-      client: "ts ts", // documentation tests
+      client: "ts ts ts", // documentation tests
       // The first starts a relay: tests/web/dev/local_process_test.ts; nine read mail: reading_examples_test.ts;
       // six send it: sending_examples_test.ts; two write drafts: draft_examples_test.ts; two are for
-      // operators: setup_examples_test.ts.
-      mail: Array(24).fill("sh").join(" "),
+      // operators: setup_examples_test.ts. One is a tour of webhooks: tests/process/readme_tour_test.ts.
+      mail: Array(25).fill("sh").join(" "),
       operate: "sh sh sh", // the first is a tour: tests/process/readme_tour_test.ts
     }, "a program was added or removed: have a test run it, and count it here");
   });
