@@ -10,7 +10,7 @@ import { isTemporary, type Outcome, type ReceivedMail } from "../received_mail.t
 import type { Receiver } from "../receiver.ts";
 import type { Certificate } from "./certificate.ts";
 import { MessageBytes } from "./message_bytes.ts";
-import { type PathCommand, readPath } from "./path_command.ts";
+import { type PathCommand, readCommand, readPath } from "./path_command.ts";
 import { SmtpContent } from "./smtp_content.ts";
 import type { SmtpBounds } from "./smtp_bounds.ts";
 import { type CommandLine, SmtpInput } from "./smtp_input.ts";
@@ -187,8 +187,7 @@ export class SmtpSession {
     if (line === "too_long") return REPLIES.tooLong;
     const { text } = line;
     if (WEB.test(text)) return this.#leave(REPLIES.web);
-    const [, verb = "", rest = ""] = /^([A-Za-z]+)(?: +(.*?))? *$/.exec(text) ?? [];
-    const command = verb.toUpperCase();
+    const { verb: command, rest } = readCommand(text);
     if (!["MAIL", "RCPT", "DATA"].includes(command)) this.#idle++;
     switch (command) {
       case "EHLO":
