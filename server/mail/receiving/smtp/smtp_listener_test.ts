@@ -254,6 +254,17 @@ Deno.test("SmtpSession ends a message at CRLF.CRLF alone: no known smuggling spl
   }
 });
 
+Deno.test("SmtpSession takes no message that would go on with the trace before it", async () => {
+  await using rig = startSmtpRig();
+  using client = await rig.greeted();
+  for (const line of [" by evil.test with ESMTPS;", "\tx", ". x", " "]) {
+    await client.begin();
+    client.send(`${line}\r\nSubject: x\r\n\r\nx\r\n.\r\n`);
+    assert.match(await client.reply(), /^550 5\.6\.0 the message begins with white space/, line);
+  }
+  assert.equal(rig.received.length, 0);
+});
+
 Deno.test("SmtpSession reads a message the same however it is cut into pieces", async () => {
   const sent = "..\r\n...a\r\nb.\r\n.. \r\n\r\n..\r\n.\r\n";
   const expected = ".\r\n..a\r\nb.\r\n. \r\n\r\n.\r\n";

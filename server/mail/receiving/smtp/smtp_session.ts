@@ -65,6 +65,8 @@ interface Wait {
   reply: Reply;
 }
 
+/** Space and tab: a line that begins so goes on with the field before it, which would be the trace. */
+const WHITE: readonly number[] = [0x20, 0x09];
 /** A line that a browser was made to send. */
 const WEB = /^[A-Z]+ .* HTTP\/[0-9.]+$/i;
 
@@ -364,6 +366,7 @@ export class SmtpSession {
     const { budget, bounds, limitBytes } = this.services;
     const content = new SmtpContent();
     let cameBytes = 0;
+    let isContinuing = false;
     for (;;) {
       const sinceMs = body.beganMs + 1000 * cameBytes / bounds.messageBytesPerSecond;
       const untilMs = sinceMs + bounds.messageMs;
@@ -374,9 +377,11 @@ export class SmtpSession {
       });
       if (this.#isOver || piece === null) return this.#leave("");
       let keptBytes = 0;
-      const isKept = () => !content.isMalformed && cameBytes + keptBytes <= limitBytes;
+      const isKept = () =>
+        !content.isMalformed && !isContinuing && cameBytes + keptBytes <= limitBytes;
       const wasKept = isKept();
       const used = content.take(piece, (part) => {
+        if (cameBytes + keptBytes === 0) isContinuing = WHITE.includes(part[0]!);
         keptBytes += part.length;
         if (isKept()) bytes.add(part);
       });
@@ -391,6 +396,7 @@ export class SmtpSession {
       if (used !== null) {
         this.#input.putBack(piece.subarray(used));
         if (content.isMalformed) return REPLIES.badContent;
+        if (isContinuing) return REPLIES.badStart;
         return cameBytes > limitBytes ? tooLarge(limitBytes) : null;
       }
       if (cameBytes > 2 * limitBytes) return this.#leave(tooLarge(limitBytes));
