@@ -6,7 +6,12 @@
 import type { Clock } from "../../../base/time/clock.ts";
 import type { BodyBudget, BudgetedBody } from "../../../base/http/bodies/body_budget.ts";
 import { RelayError } from "../../../base/errors.ts";
-import { isTemporary, type Outcome, type ReceivedMail } from "../received_mail.ts";
+import {
+  type AnnouncedMail,
+  isTemporary,
+  type Outcome,
+  type ReceivedMail,
+} from "../received_mail.ts";
 import type { Receiver } from "../receiver.ts";
 import type { Certificate } from "./certificate.ts";
 import { MessageBytes } from "./message_bytes.ts";
@@ -52,7 +57,7 @@ export interface SmtpClient {
 /** MAIL, and what was said of its message since. */
 interface Transaction {
   from: string;
-  sizeBytes?: number;
+  envelope: AnnouncedMail;
   to: Set<string>;
   /** RCPT commands. */
   asked: number;
@@ -198,9 +203,9 @@ export class SmtpSession {
       case "STARTTLS":
         return await this.#startTls(rest);
       case "MAIL":
-        return this.#begin(rest);
+        return this.#begin(rest, client);
       case "RCPT":
-        return await this.#addRecipient(rest, client);
+        return await this.#addRecipient(rest);
       case "DATA":
         return await this.#takeMessage(rest, client);
       case "RSET":
@@ -264,7 +269,7 @@ export class SmtpSession {
     return !this.#input.isEmpty || !this.socket.isEmpty;
   }
 
-  #begin(rest: string): Reply {
+  #begin(rest: string, client: SmtpClient): Reply {
     const { limitBytes } = this.services;
     if (this.#hello === null) return REPLIES.helloFirst;
     if (this.#transaction !== null) return REPLIES.mailOpen;
@@ -275,16 +280,16 @@ export class SmtpSession {
     if (path === "not_ascii") return REPLIES.notAscii;
     const size = path.parameters.get("SIZE");
     if (size !== undefined && Number(size) > limitBytes) return tooLarge(limitBytes);
-    this.#transaction = {
-      from: path.address,
-      to: new Set(),
-      asked: 0,
+    const from = path.address;
+    const envelope = {
+      ...{ from, clientIp: client.ip, clientHelo: this.#hello.name },
       ...size === undefined ? {} : { sizeBytes: Number(size) },
     };
+    this.#transaction = { from, envelope, to: new Set(), asked: 0 };
     return REPLIES.sender;
   }
 
-  async #addRecipient(rest: string, client: SmtpClient): Promise<Reply> {
+  async #addRecipient(rest: string): Promise<Reply> {
     const { bounds, domain, preview } = this.services;
     const transaction = this.#transaction;
     if (transaction === null) return this.#hello === null ? REPLIES.helloFirst : REPLIES.mailFirst;
@@ -300,13 +305,8 @@ export class SmtpSession {
     if (address.slice(at + 1).toLowerCase() !== domain) return this.#refuse(REPLIES.relaying);
     if (transaction.to.has(address)) return REPLIES.recipient;
     if (transaction.to.size >= bounds.recipients) return REPLIES.tooManyRecipients;
-    const { from, sizeBytes } = transaction;
-    const envelope = { from, clientIp: client.ip, clientHelo: this.#hello!.name };
     try {
-      const found = await preview(
-        sizeBytes === undefined ? envelope : { ...envelope, sizeBytes },
-        address,
-      );
+      const found = await preview(transaction.envelope, address);
       if (found !== null && found !== "operator") {
         return this.#refuse(REFUSED_RECIPIENT[typeof found === "string" ? found : found.code]);
       }
