@@ -20,6 +20,8 @@ export interface PreviewServices extends Pick<MailCore, "limits" | "blobs"> {
   recipients: Recipients;
   refusals: RefusalWindows;
   client: ClientRate;
+  /** Envelopes that are counted as refused: each once, however many of its recipients refuse it. */
+  refusedBefore: WeakSet<AnnouncedMail>;
 }
 
 /**
@@ -27,11 +29,12 @@ export interface PreviewServices extends Pick<MailCore, "limits" | "blobs"> {
  * refused, and what is refused here for good would be refused there, unless the inbox has it from before. It reads
  * at most ten rows, and writes nothing: refusals count in memory, with the client. One that has asked for too
  * many unknown addresses is told nothing more of any, so that it cannot try names.
+ * @param envelope the same object for all recipients of a message: it counts once
  * @param address as the client gives it
  * @throws RelayError `unavailable` where it has to be tried again
  */
 export async function previewRecipient(
-  { destinations, recipients, refusals, client, limits, blobs }: PreviewServices,
+  { destinations, recipients, refusals, client, refusedBefore, limits, blobs }: PreviewServices,
   envelope: AnnouncedMail,
   address: string,
 ): Promise<Previewed> {
@@ -60,7 +63,10 @@ export async function previewRecipient(
       await blobs.refuseWhenFull();
       return null;
     }
-    if (isCounted(refused.code)) client.countRefused();
+    if (isCounted(refused.code) && !refusedBefore.has(envelope)) {
+      refusedBefore.add(envelope);
+      client.countRefused();
+    }
     return shown(refused);
   } finally {
     lists.done();

@@ -91,6 +91,7 @@ const GONE: readonly ErrorCode[] = ["not_found", "unknown_key"];
 export class Receiver {
   readonly #refusals: RefusalWindows;
   readonly #recipients: Recipients;
+  readonly #refusedBefore = new WeakSet<AnnouncedMail>();
 
   constructor(private readonly services: ReceiverServices) {
     this.#refusals = new RefusalWindows(services.store.now);
@@ -100,7 +101,8 @@ export class Receiver {
   /** As previewRecipient(). */
   async preview(envelope: AnnouncedMail, address: string): Promise<Previewed> {
     const refusals = this.#refusals;
-    const parts = { refusals, recipients: this.#recipients, client: this.#rateOf(envelope) };
+    const [recipients, refusedBefore] = [this.#recipients, this.#refusedBefore];
+    const parts = { refusals, recipients, refusedBefore, client: this.#rateOf(envelope) };
     return await previewRecipient({ ...this.services, ...parts }, envelope, address);
   }
 

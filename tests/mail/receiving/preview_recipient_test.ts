@@ -218,6 +218,22 @@ Deno.test("recipients that preview refuses count with their client, as refused m
   assert.equal(await receive(inbox.address, { clientIp: "192.0.2.2" }), null);
 });
 
+Deno.test("an envelope counts once with its client, however many of its recipients refuse it", async () => {
+  await using world = await startWorld({
+    inbox: { block_receive: ["bad.test"] },
+    limits: { mailInboundPerClientPerHour: 2 },
+  });
+  const { inbox, preview, receiver } = world;
+  const envelope = { ...ENVELOPE, from: "x@bad.test" };
+  const tagged = (tag: number) => inbox.address.replace("@", `+${tag}@`);
+  for (let tag = 0; tag < 5; tag++) {
+    assert.equal(await receiver.preview(envelope, tagged(tag)), "blocked");
+  }
+  assert.equal(await preview(inbox.address), null);
+  assert.equal(await receiver.preview({ ...envelope }, inbox.address), "blocked");
+  assert.equal(codeOf(await preview(inbox.address)), "rate_limited");
+});
+
 Deno.test("an inbox of known senders alone puts off a client whose mail it had to read too often", async () => {
   await using world = await startWorld({
     inbox: { allow_receive: ["good.test"] },

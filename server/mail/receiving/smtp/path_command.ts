@@ -1,4 +1,4 @@
-/** The arguments of MAIL and RCPT (RFC 5321, section 4.1.2). Pure. */
+/** Command lines, and the arguments of MAIL and RCPT (RFC 5321, section 4.1.2). Pure. */
 
 export interface PathCommand {
   /** Printable ASCII, without a source route; "" for the null sender. */
@@ -10,6 +10,19 @@ export interface PathCommand {
 /** What the specification of SMTP lets an address have, with a little room. */
 const MAX_ADDRESS = 320;
 const FORM = /^(FROM|TO): *<(?:@[^<>:" ]+:)?((?:"(?:[^"\\]|\\.)*"|[^<>" ])*)>((?: +[^ ]+)*) *$/i;
+
+/** What a mailbox's name may be without quotes (RFC 5321, section 4.1.2, Dot-string). */
+const UNQUOTED = /^"((?:[\w!#$%&'*+/=?^`{|}~-]+\.)*[\w!#$%&'*+/=?^`{|}~-]+)"(@.*)$/;
+
+/** A line's verb in capitals, "" where there is none; and what stands behind it, without spaces around. */
+export function readCommand(text: string): { verb: string; rest: string } {
+  const [verb = ""] = /^[A-Za-z]+(?= |$)/.exec(text) ?? [];
+  // An expression that skips spaces before an end tries each of them.
+  let end = verb === "" ? 0 : text.length;
+  while (text[end - 1] === " ") end--;
+  const rest = text.slice(verb.length, end).replace(/^ +/, "");
+  return { verb: verb.toUpperCase(), rest };
+}
 
 /**
  * @param text what stands behind the verb, each byte a character
@@ -32,6 +45,6 @@ export function readPath(text: string, keyword: "FROM" | "TO"): PathCommand | "n
 
 /** A local part that needs no quotes, without them: both name one mailbox (RFC 5321, section 4.1.2). */
 function unquoted(address: string): string {
-  const match = /^"([^"\\@ ]+)"(@.*)$/.exec(address);
+  const match = UNQUOTED.exec(address);
   return match === null ? address : `${match[1]}${match[2]}`;
 }

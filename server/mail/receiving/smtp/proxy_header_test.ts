@@ -96,6 +96,14 @@ netTest(
       client.send(bytes);
       assert.equal(await client.rest(), "");
     }
+    assert.equal(rig.failures.length, 3);
+    for (const failure of rig.failures) {
+      assert.match(String(failure), /a peer of RELAY_MAIL_PROXY sent no PROXY header of version 2/);
+    }
+    using looking = rig.connect("127.0.0.2");
+    looking.halfClose();
+    assert.equal(await looking.rest(), "");
+    assert.equal(rig.failures.length, 3);
     using slow = rig.connect("127.0.0.2");
     const bytes = header("21", "11", V4);
     for (const byte of bytes) {

@@ -22,6 +22,9 @@ export interface SmtpListenerOptions {
   logFailure: (error: unknown) => void;
 }
 
+/** Nobody is answered who comes that way: the operator has to hear of it. */
+const NO_HEADER =
+  "a peer of RELAY_MAIL_PROXY sent no PROXY header of version 2: set it up there, or take the peer out here";
 /** What is left of a shutdown's time for what is being stored. */
 const FINISH_MS = 800;
 
@@ -132,7 +135,8 @@ export class SmtpListener {
     let client = peer;
     if (isAmong(peer, proxies)) {
       const told = await readClient(input);
-      if (told === null) return null;
+      if (told === "other") this.options.logFailure(new Error(NO_HEADER));
+      if (told === null || told === "other") return null;
       client = told.client ?? peer;
     }
     return isLocal
@@ -182,14 +186,17 @@ function isAmong(address: string, ranges: readonly AddressRange[]): boolean {
   );
 }
 
-async function readClient(input: SmtpInput): Promise<{ client: string | null } | null> {
+/** @returns "other" for what is no header; null where the peer hung up, as to see whether the relay is there */
+async function readClient(
+  input: SmtpInput,
+): Promise<{ client: string | null } | "other" | null> {
   let bytes: Uint8Array = new Uint8Array(0);
   for (;;) {
     const piece = await input.next();
     if (piece === null) return null;
     bytes = Buffer.concat([bytes, piece]);
     const header = readProxyHeader(bytes);
-    if (header === null) return null;
+    if (header === null) return "other";
     if (header === "more") continue;
     input.putBack(bytes.subarray(header.sizeBytes));
     return { client: header.client === null ? null : plainAddress(header.client) };

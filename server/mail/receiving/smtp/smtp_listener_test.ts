@@ -254,6 +254,33 @@ Deno.test("SmtpSession ends a message at CRLF.CRLF alone: no known smuggling spl
   }
 });
 
+Deno.test("SmtpSession previews all recipients of a message with one envelope", async () => {
+  const envelopes = new Set<unknown>();
+  await using rig = startSmtpRig({
+    preview(envelope) {
+      envelopes.add(envelope);
+      return Promise.resolve("blocked");
+    },
+  });
+  using client = await rig.greeted();
+  await asks(client, [["EHLO c.test", "250"], ["MAIL FROM:<a@else.test> SIZE=9", "250"]]);
+  for (const name of ["ada", "bob"]) await client.ask(`RCPT TO:<${name}@agents.test>`);
+  assert.deepEqual([...envelopes], [
+    { from: "a@else.test", clientIp: "127.0.0.1", clientHelo: "c.test", sizeBytes: 9 },
+  ]);
+});
+
+Deno.test("SmtpSession takes no message that would go on with the trace before it", async () => {
+  await using rig = startSmtpRig();
+  using client = await rig.greeted();
+  for (const line of [" by evil.test with ESMTPS;", "\tx", ". x", " "]) {
+    await client.begin();
+    client.send(`${line}\r\nSubject: x\r\n\r\nx\r\n.\r\n`);
+    assert.match(await client.reply(), /^550 5\.6\.0 the message begins with white space/, line);
+  }
+  assert.equal(rig.received.length, 0);
+});
+
 Deno.test("SmtpSession reads a message the same however it is cut into pieces", async () => {
   const sent = "..\r\n...a\r\nb.\r\n.. \r\n\r\n..\r\n.\r\n";
   const expected = ".\r\n..a\r\nb.\r\n. \r\n\r\n.\r\n";

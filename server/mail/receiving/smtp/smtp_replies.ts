@@ -49,6 +49,8 @@ export const REPLIES = {
   secure: "503 5.5.1 TLS is in use already",
   nobody: "554 5.5.1 no recipient was taken",
   badContent: "550 5.6.0 the message holds NUL, or a CR or LF that is not of a CRLF",
+  badStart:
+    "550 5.6.0 the message begins with white space, its first line has to be a header field",
   relaying: "550 5.7.1 relaying denied: only mail for this domain is taken",
   parameter: "555 5.5.4 a parameter is not known here: SIZE and BODY are",
   notAscii: "553 5.6.7 addresses have to be ASCII",

@@ -6,11 +6,16 @@
 import type { Clock } from "../../../base/time/clock.ts";
 import type { BodyBudget, BudgetedBody } from "../../../base/http/bodies/body_budget.ts";
 import { RelayError } from "../../../base/errors.ts";
-import { isTemporary, type Outcome, type ReceivedMail } from "../received_mail.ts";
+import {
+  type AnnouncedMail,
+  isTemporary,
+  type Outcome,
+  type ReceivedMail,
+} from "../received_mail.ts";
 import type { Receiver } from "../receiver.ts";
 import type { Certificate } from "./certificate.ts";
 import { MessageBytes } from "./message_bytes.ts";
-import { type PathCommand, readPath } from "./path_command.ts";
+import { type PathCommand, readCommand, readPath } from "./path_command.ts";
 import { SmtpContent } from "./smtp_content.ts";
 import type { SmtpBounds } from "./smtp_bounds.ts";
 import { type CommandLine, SmtpInput } from "./smtp_input.ts";
@@ -52,7 +57,7 @@ export interface SmtpClient {
 /** MAIL, and what was said of its message since. */
 interface Transaction {
   from: string;
-  sizeBytes?: number;
+  envelope: AnnouncedMail;
   to: Set<string>;
   /** RCPT commands. */
   asked: number;
@@ -65,6 +70,8 @@ interface Wait {
   reply: Reply;
 }
 
+/** Space and tab: a line that begins so goes on with the field before it, which would be the trace. */
+const WHITE: readonly number[] = [0x20, 0x09];
 /** A line that a browser was made to send. */
 const WEB = /^[A-Z]+ .* HTTP\/[0-9.]+$/i;
 
@@ -187,8 +194,7 @@ export class SmtpSession {
     if (line === "too_long") return REPLIES.tooLong;
     const { text } = line;
     if (WEB.test(text)) return this.#leave(REPLIES.web);
-    const [, verb = "", rest = ""] = /^([A-Za-z]+)(?: +(.*?))? *$/.exec(text) ?? [];
-    const command = verb.toUpperCase();
+    const { verb: command, rest } = readCommand(text);
     if (!["MAIL", "RCPT", "DATA"].includes(command)) this.#idle++;
     switch (command) {
       case "EHLO":
@@ -197,9 +203,9 @@ export class SmtpSession {
       case "STARTTLS":
         return await this.#startTls(rest);
       case "MAIL":
-        return this.#begin(rest);
+        return this.#begin(rest, client);
       case "RCPT":
-        return await this.#addRecipient(rest, client);
+        return await this.#addRecipient(rest);
       case "DATA":
         return await this.#takeMessage(rest, client);
       case "RSET":
@@ -263,7 +269,7 @@ export class SmtpSession {
     return !this.#input.isEmpty || !this.socket.isEmpty;
   }
 
-  #begin(rest: string): Reply {
+  #begin(rest: string, client: SmtpClient): Reply {
     const { limitBytes } = this.services;
     if (this.#hello === null) return REPLIES.helloFirst;
     if (this.#transaction !== null) return REPLIES.mailOpen;
@@ -274,16 +280,16 @@ export class SmtpSession {
     if (path === "not_ascii") return REPLIES.notAscii;
     const size = path.parameters.get("SIZE");
     if (size !== undefined && Number(size) > limitBytes) return tooLarge(limitBytes);
-    this.#transaction = {
-      from: path.address,
-      to: new Set(),
-      asked: 0,
+    const from = path.address;
+    const envelope = {
+      ...{ from, clientIp: client.ip, clientHelo: this.#hello.name },
       ...size === undefined ? {} : { sizeBytes: Number(size) },
     };
+    this.#transaction = { from, envelope, to: new Set(), asked: 0 };
     return REPLIES.sender;
   }
 
-  async #addRecipient(rest: string, client: SmtpClient): Promise<Reply> {
+  async #addRecipient(rest: string): Promise<Reply> {
     const { bounds, domain, preview } = this.services;
     const transaction = this.#transaction;
     if (transaction === null) return this.#hello === null ? REPLIES.helloFirst : REPLIES.mailFirst;
@@ -299,13 +305,8 @@ export class SmtpSession {
     if (address.slice(at + 1).toLowerCase() !== domain) return this.#refuse(REPLIES.relaying);
     if (transaction.to.has(address)) return REPLIES.recipient;
     if (transaction.to.size >= bounds.recipients) return REPLIES.tooManyRecipients;
-    const { from, sizeBytes } = transaction;
-    const envelope = { from, clientIp: client.ip, clientHelo: this.#hello!.name };
     try {
-      const found = await preview(
-        sizeBytes === undefined ? envelope : { ...envelope, sizeBytes },
-        address,
-      );
+      const found = await preview(transaction.envelope, address);
       if (found !== null && found !== "operator") {
         return this.#refuse(REFUSED_RECIPIENT[typeof found === "string" ? found : found.code]);
       }
@@ -365,6 +366,7 @@ export class SmtpSession {
     const { budget, bounds, limitBytes } = this.services;
     const content = new SmtpContent();
     let cameBytes = 0;
+    let isContinuing = false;
     for (;;) {
       const sinceMs = body.beganMs + 1000 * cameBytes / bounds.messageBytesPerSecond;
       const untilMs = sinceMs + bounds.messageMs;
@@ -375,9 +377,11 @@ export class SmtpSession {
       });
       if (this.#isOver || piece === null) return this.#leave("");
       let keptBytes = 0;
-      const isKept = () => !content.isMalformed && cameBytes + keptBytes <= limitBytes;
+      const isKept = () =>
+        !content.isMalformed && !isContinuing && cameBytes + keptBytes <= limitBytes;
       const wasKept = isKept();
       const used = content.take(piece, (part) => {
+        if (cameBytes + keptBytes === 0) isContinuing = WHITE.includes(part[0]!);
         keptBytes += part.length;
         if (isKept()) bytes.add(part);
       });
@@ -392,6 +396,7 @@ export class SmtpSession {
       if (used !== null) {
         this.#input.putBack(piece.subarray(used));
         if (content.isMalformed) return REPLIES.badContent;
+        if (isContinuing) return REPLIES.badStart;
         return cameBytes > limitBytes ? tooLarge(limitBytes) : null;
       }
       if (cameBytes > 2 * limitBytes) return this.#leave(tooLarge(limitBytes));
