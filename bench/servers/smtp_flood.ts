@@ -47,6 +47,7 @@ const KINDS: Talk[] = [
 ];
 
 let isOn = false;
+const open = new Set<Deno.TcpConn>();
 let connections = 0;
 let running: Promise<unknown> = Promise.resolve();
 
@@ -57,6 +58,7 @@ async function lane(talk: Talk): Promise<void> {
     try {
       socket = await Deno.connect({ hostname: "127.0.0.1", port: smtpPort });
       connections++;
+      open.add(socket);
       let isOpen = true;
       const own = socket;
       const reading = (async () => {
@@ -69,6 +71,7 @@ async function lane(talk: Talk): Promise<void> {
       };
       await pause(5); // who speaks before the greeting is another kind
       await talk(write, () => isOn && isOpen).catch(() => {});
+      open.delete(own);
       own.close();
       await reading;
       await pause(5);
@@ -86,6 +89,9 @@ await answerLines(async (line) => {
     return 0;
   }
   isOn = false;
+  // A relay that obeys slowly lets a write wait.
+  for (const socket of open) socket.close();
+  open.clear();
   await running;
   const told = connections;
   connections = 0;

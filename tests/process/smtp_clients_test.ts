@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createTransport } from "nodemailer";
+import { createEximSender, type EximSender } from "../support/exim_sender.ts";
 import { isLong } from "../support/long_test.ts";
 import { type Part, partOrSkip } from "../support/part.ts";
 import { startPostfixSender } from "../support/postfix_sender.ts";
@@ -65,6 +66,10 @@ function hardMail(sizeBytes: number): Buffer {
     ].join("\r\n"),
   );
 }
+
+/** As programs of a machine give it to a mail server, which sends CRLF. */
+const endedInLf = (raw: Buffer) =>
+  Buffer.from(raw.toString("latin1").replaceAll("\r\n", "\n"), "latin1");
 
 interface Kind {
   /** One unknown recipient stops it. */
@@ -228,12 +233,7 @@ partOrSkip("postfix", "postfix sends mail to a relay", async (_postconf, t) => {
           const postfix = senders.get(port) ?? await startPostfixSender({ port });
           senders.set(port, postfix);
           const before = (await postfix.log()).length;
-          // Programs of a machine end lines in LF, and postfix sends CRLF.
-          await postfix.submit(
-            FROM,
-            to,
-            Buffer.from(raw.toString("latin1").replaceAll("\r\n", "\n"), "latin1"),
-          );
+          await postfix.submit(FROM, to, endedInLf(raw));
           return await until(async () => {
             const log = (await postfix.log()).slice(before);
             const told = log.split("\n").filter((line) =>
@@ -247,6 +247,19 @@ partOrSkip("postfix", "postfix sends mail to a relay", async (_postconf, t) => {
       }
     },
   });
+});
+
+partOrSkip("exim4", "exim4 sends mail to a relay", async (exim) => {
+  const senders = new Map<number, EximSender>();
+  try {
+    await tryWith(async ({ port, to, raw }) => {
+      const sender = senders.get(port) ?? await createEximSender({ exim, port });
+      senders.set(port, sender);
+      return await sender.submit(FROM, to, endedInLf(raw));
+    });
+  } finally {
+    for (const sender of senders.values()) await sender[Symbol.asyncDispose]();
+  }
 });
 
 partOrSkip(

@@ -138,3 +138,10 @@ export function majorVersionIn(text: string): number {
 function isCi(): boolean {
   return Deno.env.get("CI") === "true";
 }
+
+/** @param name as a test of it is given; exim4 starts itself again by its whole path */
+export async function pathOfProgram(name: string): Promise<string> {
+  if (name.startsWith("/")) return name;
+  const { stdout } = await new Deno.Command("sh", { args: ["-c", `command -v ${name}`] }).output();
+  return new TextDecoder().decode(stdout).trim();
+}

@@ -14,7 +14,7 @@ import { PROGRAM } from "../../support/mail_links.ts";
 import { askMail, startMailRelay } from "../../support/mail_relay.ts";
 import { dkimKey } from "../../support/outgoing_mail.ts";
 import { delay } from "../../support/pace.ts";
-import { partOrSkip } from "../../support/part.ts";
+import { partOrSkip, pathOfProgram } from "../../support/part.ts";
 import { relayForNobody } from "../../support/relay_for_nobody.ts";
 import { deliver, listMessages, readMessage, send } from "../../support/sending_org.ts";
 
@@ -58,13 +58,6 @@ function switchedMailer() {
 interface Exim extends AsyncDisposable {
   port: number;
   log(): Promise<string>;
-}
-
-/** It starts itself again to write a report, by its whole path. */
-async function pathOfProgram(name: string): Promise<string> {
-  if (name.startsWith("/")) return name;
-  const { stdout } = await new Deno.Command("sh", { args: ["-c", `command -v ${name}`] }).output();
-  return new TextDecoder().decode(stdout).trim();
 }
 
 /** It has users at SERVED, of whom "nobody" is none, and pipes mail of agents.test to the relay. */

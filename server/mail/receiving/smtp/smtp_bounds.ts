@@ -31,6 +31,8 @@ export interface SmtpBounds {
   errors: number;
   /** Commands other than those of a transaction, since the last message. */
   idleCommands: number;
+  /** So many of those three together are answered at once, then about one command a second. */
+  promptReplies: number;
   /** Octets of a command line with its end: four times RFC 5321's, for parameters. */
   lineBytes: number;
 }
@@ -50,5 +52,6 @@ export const SMTP_BOUNDS: SmtpBounds = {
   refusedRecipients: 200,
   errors: 20,
   idleCommands: 100,
+  promptReplies: 20,
   lineBytes: 2_048,
 };

@@ -4,6 +4,11 @@ import { settlesWithin } from "../../../../tests/support/pace.ts";
 import type { RawSmtp } from "../../../../tests/support/smtp_client.ts";
 import { startSmtpRig } from "../../../../tests/support/smtp_rig.ts";
 
+/** Has the clock looked at until a reply comes. */
+async function untilSettled(work: Promise<unknown>, look: () => void): Promise<void> {
+  while (!await settlesWithin(work, 1)) look();
+}
+
 Deno.test("SmtpListener takes an address whose turn it is while another lets refused connections hang", async () => {
   await using rig = startSmtpRig({ bounds: { connections: 2, connectionsPerAddress: 1 } });
   using held = await rig.greeted();
@@ -46,11 +51,48 @@ Deno.test("SmtpSession ends what loops: greetings, transactions that are dropped
     let reply = "";
     let count = 0;
     while (!reply.includes("421 ") && count < 1_000) {
-      reply = await client.ask(lines[count++ % lines.length]!);
+      const coming = client.ask(lines[count++ % lines.length]!);
+      await untilSettled(coming, () => rig.pass(0));
+      reply = await coming;
       if (reply === "") break;
     }
     assert.ok(count <= 300, `${name}: ${count}`);
   }
+});
+
+Deno.test("SmtpSession answers who only asks about once a second, what was pipelined too", async () => {
+  await using rig = startSmtpRig({ bounds: { promptReplies: 3 } });
+  using client = await rig.greeted();
+  client.send("MAIL FROM:<a@else.test>\r\nEHLO c.test\r\nMAIL FROM:<a@else.test>\r\n");
+  client.send(`${"RCPT TO:<nobody@agents.test>\r\n".repeat(2)}NOOP\r\nDATA\r\n`);
+  assert.match(await client.reply(), /^503 /);
+  assert.match(await client.reply(), /^250-agents/);
+  assert.match(await client.reply(), /^250 2\.1\.0 /);
+  assert.match(await client.reply(), /^550 5\.1\.1 /);
+  assert.match(await client.reply(), /^550 5\.1\.1 /, "what brings the pause is answered");
+  for (const next of [/^250 2\.0\.0 here/, /^554 5\.5\.1 /]) {
+    const coming = client.reply();
+    assert.equal(await settlesWithin(coming, 50), false);
+    rig.pass(1_000);
+    assert.match(await coming, next);
+  }
+});
+
+Deno.test("SmtpSession answers at once again after a message, and is cut in a pause", async () => {
+  await using rig = startSmtpRig({ bounds: { promptReplies: 3, connections: 2 } });
+  using client = await rig.greeted();
+  for (let i = 0; i < 2; i++) {
+    await client.begin();
+    assert.match(await client.ask("Subject: x\r\n\r\n."), /^250 /);
+    assert.match(await client.ask("NOOP"), /^250 /);
+  }
+  using quiet = await rig.greeted();
+  rig.pass(10_000);
+  for (let i = 0; i < 3; i++) assert.match(await client.ask("NOOP"), /^250 /);
+  using comes = await rig.greeted();
+  assert.match(await client.reply(), /^421 4\.3\.2 all connections/);
+  assert.match(await comes.ask("NOOP"), /^250 /);
+  assert.match(await quiet.ask("NOOP"), /^250 /);
 });
 
 Deno.test("SmtpListener frees a connection of each kind of client that says no more", async () => {

@@ -41,6 +41,8 @@ export class SmtpInput {
       const end = this.#piece.indexOf(LF);
       const part = this.#piece.subarray(0, end === -1 ? undefined : end + 1);
       this.#piece = this.#piece.subarray(part.length);
+      // Most lines come whole, and nothing of them has to be kept.
+      if (end !== -1 && this.#begunBytes === 0) return this.#lineOf(part, part.length);
       this.#begin(part);
       if (end !== -1) return this.#finish();
       const next = await this.read();
@@ -57,11 +59,16 @@ export class SmtpInput {
   }
 
   #finish(): CommandLine {
-    const sizeBytes = this.#begunBytes;
-    const line = Buffer.from(this.#begun.buffer, 0, Math.min(sizeBytes, this.lineBytes));
+    const [begun, sizeBytes] = [this.#begun, this.#begunBytes];
     this.#begun = new Uint8Array(0);
     this.#begunBytes = 0;
+    return this.#lineOf(begun, sizeBytes);
+  }
+
+  /** @param bytes of a line with its end, whole unless it is too long */
+  #lineOf({ buffer, byteOffset }: Uint8Array, sizeBytes: number): CommandLine {
     if (sizeBytes > this.lineBytes) return "too_long";
+    const line = Buffer.from(buffer, byteOffset, sizeBytes);
     const end = sizeBytes - 2;
     const isWhole = end >= 0 && line.indexOf(CR) === end;
     return isWhole ? { text: line.toString("latin1", 0, end) } : "bare";

@@ -33,7 +33,7 @@ Deno.test("SmtpSession greets, and offers what it has", async () => {
 });
 
 Deno.test("SmtpSession answers every command, in and out of its order, with words of its own", async () => {
-  await using rig = startSmtpRig({ limitBytes: 1000, bounds: { errors: 100 } });
+  await using rig = startSmtpRig({ limitBytes: 1000, bounds: { errors: 100, promptReplies: 100 } });
   using client = await rig.greeted();
   await asks(client, [
     ["MAIL FROM:<a@else.test>", "503 5.5.1 say EHLO first"],

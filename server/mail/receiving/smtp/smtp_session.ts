@@ -91,6 +91,8 @@ export class SmtpSession {
   #errors = 0;
   #refused = 0;
   #idle = 0;
+  /** Ends the pause of a client that only asks. */
+  #endPause = () => {};
 
   constructor(
     private readonly socket: SmtpSocket,
@@ -123,12 +125,14 @@ export class SmtpSession {
       if (reply.startsWith("5")) this.#errors++;
       this.#say(reply);
       this.#keepBounds(elapsed() - beganMs);
+      await this.#slowDown();
     }
     this.end("");
   }
 
-  /** Ends it where its time is over. Called about once a second. */
+  /** Ends it where its time is over, else its pause. Called about once a second. */
   expire(nowMs: number): void {
+    this.#endPause();
     if (this.#wait !== null && nowMs >= this.#wait.untilMs) this.end(this.#wait.reply);
   }
 
@@ -143,6 +147,7 @@ export class SmtpSession {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#wait = null;
+    this.#endPause();
     this.socket.end(reply === "" ? this.#replies : `${this.#replies}${reply}\r\n`);
   }
 
@@ -181,6 +186,17 @@ export class SmtpSession {
     if (this.#refused >= bounds.refusedRecipients) this.end(REPLIES.unknowns);
     if (this.#idle >= bounds.idleCommands) this.end(REPLIES.idle);
     if (ageMs >= bounds.sessionMs) this.end(REPLIES.over);
+  }
+
+  /** Obeys who only asks about once a second, and has it give way before all others. */
+  async #slowDown(): Promise<void> {
+    const asked = this.#idle + this.#refused + this.#errors;
+    if (asked <= this.services.bounds.promptReplies) return;
+    await this.#flush();
+    if (this.#isOver) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#endPause = resolve;
+    await this.#await(promise, { sinceMs: -Infinity });
   }
 
   /** Ends the session with a reply to a command. */
