@@ -10,6 +10,7 @@ import {
   inboundSmtpBesidePostfix,
   inboundSmtpMails,
   sendsBesideSmtpFloods,
+  smtpFloodMemory,
 } from "./mail_in_smtp.ts";
 import { sendsP99 } from "./sends_beside.ts";
 
@@ -157,4 +158,5 @@ export const mailInRows: readonly Row[] = [
   threadPages,
   sendsBesideMail,
   sendsBesideSmtpFloods,
+  smtpFloodMemory,
 ];

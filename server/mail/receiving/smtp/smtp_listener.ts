@@ -2,18 +2,22 @@
 import { Buffer } from "node:buffer";
 import ipaddr from "ipaddr.js";
 import type { AddressRange } from "../../../base/config/mail_config.ts";
+import { BoundedMap } from "../../../base/bounds/bounded_map.ts";
+import { admit, type Window } from "../../../base/bounds/rate_window.ts";
 import { Semaphore } from "../../../base/bounds/semaphore.ts";
 import { countedAddress } from "../../../base/http/callers/client_address.ts";
 import { doneWithin } from "../../../base/time/done_within.ts";
 import type { StartTicker } from "../../../base/time/ticker.ts";
+import { MINUTE_MS } from "../../../base/time/time_units.ts";
 import { readProxyHeader } from "./proxy_header.ts";
+import { ReadPace } from "./read_pace.ts";
 import type { SmtpInput } from "./smtp_input.ts";
 import { REPLIES, type Reply } from "./smtp_replies.ts";
 import { type SmtpClient, SmtpSession, type SmtpSessionServices } from "./smtp_session.ts";
 import { SmtpSocket } from "./smtp_socket.ts";
 
 export interface SmtpListenerOptions {
-  session: SmtpSessionServices;
+  session: Omit<SmtpSessionServices, "pace">;
   /** Peers that say by a PROXY header whose connection they pass on. */
   proxies: readonly AddressRange[];
   /** Programs of this machine, which share an address: clients are unknown then, and not counted. */
@@ -27,18 +31,23 @@ const NO_HEADER =
   "a peer of RELAY_MAIL_PROXY sent no PROXY header of version 2: set it up there, or take the peer out here";
 /** What is left of a shutdown's time for what is being stored. */
 const FINISH_MS = 800;
+/** Addresses whose new connections are counted; one that is forgotten begins anew. */
+const MAX_ADDRESSES = 4_096;
 
 export class SmtpListener {
   readonly #accepted: Promise<void>;
   readonly #permits: Semaphore<string>;
+  /** New connections of each address. */
+  readonly #arrivals = new BoundedMap<string, Window>(MAX_ADDRESSES);
+  readonly #pace: ReadPace;
   /** Sessions that are not over, with the end of each. */
   readonly #sessions = new Map<SmtpSession, Promise<void>>();
   /** All connections; those whose session is over with the time when they are cut. */
   readonly #sockets = new Map<SmtpSocket, number | null>();
   readonly #stopTicker: () => void;
   #isStopped = false;
-  /** Until the next tick nothing is accepted. */
-  #endPause = () => {};
+  /** Until then nothing is accepted after a failure, and who comes too often waits. */
+  #nextTick = Promise.withResolvers<void>();
 
   constructor(
     private readonly listener: Pick<Deno.TcpListener, "accept" | "addr" | "close">,
@@ -46,6 +55,7 @@ export class SmtpListener {
   ) {
     const { session: { bounds }, startTicker } = options;
     this.#permits = new Semaphore({ permits: bounds.connectionsPerAddress });
+    this.#pace = new ReadPace(bounds.readBytesPerSecond, startTicker);
     this.#stopTicker = startTicker(() => this.#tick());
     this.#accepted = this.#acceptAll();
   }
@@ -68,7 +78,7 @@ export class SmtpListener {
       } catch (error) {
         if (this.#isStopped) return;
         this.options.logFailure(error);
-        await new Promise<void>((resolve) => this.#endPause = resolve);
+        await this.#nextTick.promise;
       }
     }
   }
@@ -85,14 +95,18 @@ export class SmtpListener {
     const link = new SmtpSocket(connection);
     this.#sockets.set(link, null);
     let release = () => {};
-    const session = new SmtpSession(link, services);
+    const session = new SmtpSession(link, { ...services, pace: this.#pace });
     if (this.#makesRoom()) {
       const run = session.run(async (input) => {
         const client = await this.#identify(peer, input);
-        if (client === null || typeof client === "string" || client.ip === null) return client;
-        const permit = this.#permits.tryTake(client.counted);
-        release = permit ?? release;
-        return permit === null ? REPLIES.tooMany : client;
+        if (client === null || typeof client === "string") return client;
+        const comesTooOften = this.#comesTooOften(client);
+        const permit = client.ip === null ? () => {} : this.#permits.tryTake(client.counted);
+        if (permit === null) return comesTooOften ? null : REPLIES.tooMany;
+        release = permit;
+        if (!comesTooOften) return client;
+        await this.#nextTick.promise;
+        return REPLIES.tooOften;
       });
       this.#sessions.set(session, run);
       await run.catch(this.options.logFailure);
@@ -120,6 +134,18 @@ export class SmtpListener {
     return longest !== null;
   }
 
+  /** Counts one more, unless there have been too many of it in the last minute. */
+  #comesTooOften({ ip, counted }: SmtpClient): boolean {
+    const { bounds, elapsed } = this.options.session;
+    const limit = ip === null ? bounds.localConnectionsPerMinute : bounds.connectionsPerMinute;
+    const admitted = admit(this.#arrivals.get(counted) ?? [], elapsed(), {
+      limit,
+      windowMs: MINUTE_MS,
+    });
+    if ("window" in admitted) this.#arrivals.set(counted, admitted.window);
+    return !("window" in admitted);
+  }
+
   /** Lets nobody fill the server with connections that are over. @returns false where none is */
   #cutFarewell(): boolean {
     for (const [link, endMs] of this.#sockets) {
@@ -145,10 +171,15 @@ export class SmtpListener {
   }
 
   #tick(): void {
-    this.#endPause();
+    this.#endPauses();
     const nowMs = this.options.session.elapsed();
     for (const session of this.#sessions.keys()) session.expire(nowMs);
     for (const [link, endMs] of this.#sockets) if (endMs !== null && nowMs >= endMs) link.destroy();
+  }
+
+  #endPauses(): void {
+    this.#nextTick.resolve();
+    this.#nextTick = Promise.withResolvers();
   }
 
   /** Accepts nothing more, and ends all sessions but those whose message is being stored. */
@@ -156,7 +187,7 @@ export class SmtpListener {
     if (this.#isStopped) return;
     this.#isStopped = true;
     this.listener.close();
-    this.#endPause();
+    this.#endPauses();
     for (const session of this.#sessions.keys()) session.stop();
   }
 
@@ -164,6 +195,7 @@ export class SmtpListener {
   async close(): Promise<void> {
     this.stop();
     this.#stopTicker();
+    this.#pace.close();
     await this.#accepted;
     await doneWithin(Promise.allSettled(this.#sessions.values()), FINISH_MS);
     const links = [...this.#sockets.keys()];
