@@ -128,6 +128,7 @@ export const smtpFloodMemory: Row = {
   unit: "MiB",
   slow: true,
   warmUp: false,
+  rounds: 3, // each takes what a flood takes to fill every budget
   async prepare({ temporaryFolder: folder }) {
     const relay = await startRelay(folder);
     const box = await openMailBox(relay.ready.port);
