@@ -131,11 +131,13 @@ Deno.test("SmtpListener has who comes too often wait for a refusal, and hears no
   const replies = late.map((client) => client.reply());
   await rig.untilSize(2);
   using over = rig.connect();
-  assert.equal(await over.rest(), "", "no word for more than may wait");
+  const nothing = over.rest();
   using other = rig.connect("127.0.0.2");
   assert.match(await other.reply(), /^220 /);
-  assert.equal(await settlesWithin(Promise.race(replies), 50), false);
+  assert.equal(await settlesWithin(Promise.race([...replies, nothing]), 50), false);
+  assert.equal(rig.listener.size, 3, "who is not heard takes no session");
   rig.pass(1_000);
+  assert.equal(await nothing, "", "no word for more than may wait for one");
   for (const reply of replies) assert.match(await reply, /^421 4\.7\.0 too many new connections/);
   for (const client of late) client[Symbol.dispose]();
   await rig.untilSize(1);

@@ -12,7 +12,7 @@ import { MINUTE_MS } from "../../../base/time/time_units.ts";
 import { readProxyHeader } from "./proxy_header.ts";
 import { ReadPace } from "./read_pace.ts";
 import type { SmtpInput } from "./smtp_input.ts";
-import { REPLIES, type Reply } from "./smtp_replies.ts";
+import { REPLIES } from "./smtp_replies.ts";
 import { type SmtpClient, SmtpSession, type SmtpSessionServices } from "./smtp_session.ts";
 import { SmtpSocket } from "./smtp_socket.ts";
 
@@ -37,6 +37,10 @@ const MAX_ADDRESSES = 4_096;
 export class SmtpListener {
   readonly #accepted: Promise<void>;
   readonly #permits: Semaphore<string>;
+  /** Of who comes too often, and waits for a word. */
+  readonly #late: Semaphore<string>;
+  /** Connections of who comes more often still: they wait for their end. */
+  #unheard = 0;
   /** New connections of each address. */
   readonly #arrivals = new BoundedMap<string, Window>(MAX_ADDRESSES);
   readonly #pace: ReadPace;
@@ -55,6 +59,7 @@ export class SmtpListener {
   ) {
     const { session: { bounds }, startTicker } = options;
     this.#permits = new Semaphore({ permits: bounds.connectionsPerAddress });
+    this.#late = new Semaphore({ permits: bounds.connectionsPerAddress });
     this.#pace = new ReadPace(bounds.readBytesPerSecond, startTicker);
     this.#stopTicker = startTicker(() => this.#tick());
     this.#accepted = this.#acceptAll();
@@ -92,28 +97,42 @@ export class SmtpListener {
       connection.close();
       return;
     }
+    const known = isAmong(peer, this.options.proxies) ? null : this.#clientOf(peer);
+    const arrived = known === null ? null : this.#arrive(known);
+    if (arrived === "unheard") {
+      if (this.#unheard < bounds.connections) {
+        this.#unheard++;
+        await this.#nextTick.promise; // who is closed at once comes again at once
+        this.#unheard--;
+      }
+      connection.close();
+      return;
+    }
     const link = new SmtpSocket(connection);
     this.#sockets.set(link, null);
-    let release = () => {};
+    let release = typeof arrived === "function" ? arrived : () => {};
     const session = new SmtpSession(link, { ...services, pace: this.#pace });
     if (this.#makesRoom()) {
       const run = session.run(async (input) => {
-        const client = await this.#identify(peer, input);
-        if (client === null || typeof client === "string") return client;
-        const comesTooOften = this.#comesTooOften(client);
+        const client = known ?? await this.#identify(peer, input);
+        if (client === null) return null;
+        const late = arrived ?? this.#arrive(client);
+        if (late === "unheard") return null;
+        if (late !== "in time") {
+          release = late;
+          await this.#nextTick.promise;
+          return REPLIES.tooOften;
+        }
         const permit = client.ip === null ? () => {} : this.#permits.tryTake(client.counted);
-        if (permit === null) return comesTooOften ? null : REPLIES.tooMany;
-        release = permit;
-        if (!comesTooOften) return client;
-        await this.#nextTick.promise;
-        return REPLIES.tooOften;
+        release = permit ?? release;
+        return permit === null ? REPLIES.tooMany : client;
       });
       this.#sessions.set(session, run);
       await run.catch(this.options.logFailure);
-      release();
       this.#sessions.delete(session);
       session.end("");
     } else session.end(REPLIES.full);
+    release();
     this.#sockets.set(link, elapsed() + bounds.farewellMs);
     await link.closed();
     this.#sockets.delete(link);
@@ -134,16 +153,20 @@ export class SmtpListener {
     return longest !== null;
   }
 
-  /** Counts one more, unless there have been too many of it in the last minute. */
-  #comesTooOften({ ip, counted }: SmtpClient): boolean {
+  /**
+   * Counts one more of the last minute.
+   * @returns where there have been too many, what ends its wait for a word, or that it gets none
+   */
+  #arrive({ ip, counted }: SmtpClient): "in time" | "unheard" | (() => void) {
     const { bounds, elapsed } = this.options.session;
     const limit = ip === null ? bounds.localConnectionsPerMinute : bounds.connectionsPerMinute;
     const admitted = admit(this.#arrivals.get(counted) ?? [], elapsed(), {
       limit,
       windowMs: MINUTE_MS,
     });
-    if ("window" in admitted) this.#arrivals.set(counted, admitted.window);
-    return !("window" in admitted);
+    if (!("window" in admitted)) return this.#late.tryTake(counted) ?? "unheard";
+    this.#arrivals.set(counted, admitted.window);
+    return "in time";
   }
 
   /** Lets nobody fill the server with connections that are over. @returns false where none is */
@@ -156,18 +179,18 @@ export class SmtpListener {
     return false;
   }
 
-  async #identify(peer: string, input: SmtpInput): Promise<SmtpClient | Reply | null> {
-    const { proxies, isLocal } = this.options;
-    let client = peer;
-    if (isAmong(peer, proxies)) {
-      const told = await readClient(input);
-      if (told === "other") this.options.logFailure(new Error(NO_HEADER));
-      if (told === null || told === "other") return null;
-      client = told.client ?? peer;
-    }
-    return isLocal
+  /** Of a peer that passes connections on. */
+  async #identify(peer: string, input: SmtpInput): Promise<SmtpClient | null> {
+    const told = await readClient(input);
+    if (told === "other") this.options.logFailure(new Error(NO_HEADER));
+    if (told === null || told === "other") return null;
+    return this.#clientOf(told.client ?? peer);
+  }
+
+  #clientOf(address: string): SmtpClient {
+    return this.options.isLocal
       ? { ip: null, counted: "local" }
-      : { ip: client, counted: countedAddress(client) ?? client };
+      : { ip: address, counted: countedAddress(address) ?? address };
   }
 
   #tick(): void {
