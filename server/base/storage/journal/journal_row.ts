@@ -1,0 +1,73 @@
+/** Rows of the journal: what they hold, and how a commit's writes are cut into them. */
+import type { Write } from "../rows/backend.ts";
+import { defineRow } from "../rows/row_key.ts";
+import { keySizeBytes, valueSizeBytes } from "../rows/stored_size.ts";
+
+/** ["journal", number] */
+export interface JournalRow {
+  v: 2;
+  /** The process that wrote it; null in a row that only uses a number up. */
+  by: string | null;
+  /** In the order in which they were made. */
+  changes: readonly Change[];
+}
+
+/** Rows of layout 3 held mailbox records alone. */
+export interface FormerJournalRow {
+  v: 1;
+  attempt: string | null;
+  records: readonly (readonly [key: Deno.KvKey, value: unknown])[];
+}
+
+/** How a change came to the store: with its row of the journal alone, or to its own row as well. */
+export const SET = 0;
+export const DELETED = 1;
+/** The store has it: what rows before say of this key is outdated. */
+export const THROUGH = 2;
+
+export type Change =
+  | readonly [kind: typeof SET, key: Deno.KvKey, value: unknown, expiresAtMs?: number]
+  | readonly [kind: typeof DELETED | typeof THROUGH, key: Deno.KvKey];
+
+export const journalKey = defineRow<[number: number]>(["journal"], 1, {
+  holds: "on exclusive stores: what a commit has changed, whatever rows it is of",
+  expires: "until they are in their own rows: some seconds",
+});
+
+/** Deno KV refuses values of more than 65,536 bytes, what encloses them included. */
+const ROW_BYTES = 65_000;
+const ENCLOSING_BYTES = 64;
+
+/** Upper bound of what a write takes in the journal. */
+export function journalSizeBytes(write: Write): number {
+  const valueBytes = write.kind === "set" ? valueSizeBytes(write.value) : 0;
+  return keySizeBytes(write.key) + valueBytes + ENCLOSING_BYTES;
+}
+
+/** Whether a row of the journal can hold it. */
+export function fitsRow(sizeBytes: number): boolean {
+  return sizeBytes <= ROW_BYTES;
+}
+
+/**
+ * Changes in as few rows as hold them, one at least.
+ * @param sizes of each change, as journalSizeBytes() has them; none above a row's
+ */
+export function cutIntoRows(changes: readonly Change[], sizes: readonly number[]): Change[][] {
+  const rows: Change[][] = [[]];
+  let sizeBytes = 0;
+  for (const [i, change] of changes.entries()) {
+    if (sizeBytes + sizes[i]! > ROW_BYTES) {
+      rows.push([]);
+      sizeBytes = 0;
+    }
+    rows.at(-1)!.push(change);
+    sizeBytes += sizes[i]!;
+  }
+  return rows;
+}
+
+/** What a row says, of whatever layout. */
+export function changesOf(row: JournalRow | FormerJournalRow): readonly Change[] {
+  return row.v === 2 ? row.changes : row.records.map(([key, value]): Change => [SET, key, value]);
+}
