@@ -10,6 +10,7 @@ import { type ClockTiming, ClockWatch } from "./rows/clock_watch.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./free_disk.ts";
 import { GroupCommit } from "./commits/group_commit.ts";
 import { IdSequence } from "./commits/id_sequence.ts";
+import { endJournal } from "./journal/end_journal.ts";
 import { Journal, type JournalBounds } from "./journal/journal.ts";
 import type { QueueBounds } from "./commits/job_queue.ts";
 import { openAddressKey, openLayout } from "./rows/layout.ts";
@@ -88,13 +89,18 @@ export async function openStorage(
     options.onWriteFailure?.(failure);
   };
   await requireAnswer(openLayout(backend, !config.sharedStore));
-  const journal = await Journal.open(backend, { random, bounds: options.journalBounds, onFailure });
-  const { replayed } = journal;
-  if (config.sharedStore) await journal.saveAll();
+  const capacity = options.capacity ??
+    (config.hosted ? KV_CONNECT_CAPACITY : EMBEDDED_CAPACITY);
+  // As long as it takes: what it does is not done again, however often a start is ended.
+  const ended = config.sharedStore ? await endJournal(backend, capacity, Date.now()) : 0;
+  const journal = config.sharedStore
+    ? null
+    : await Journal.open(backend, { random, bounds: options.journalBounds, onFailure });
+  const replayed = journal?.replayed ?? ended;
   const store = createStore({
-    backend: config.sharedStore ? backend : journal,
+    backend: journal ?? backend,
     exclusive: !config.sharedStore,
-    capacity: options.capacity ?? (config.hosted ? KV_CONNECT_CAPACITY : EMBEDDED_CAPACITY),
+    capacity,
     now: () => clock.nowMs,
     elapsed,
     clock,
@@ -147,7 +153,7 @@ export async function openStorage(
         await commits.drained();
         await time.close().catch(logTimeFailure);
         await slot?.release();
-        if (store.exclusive) await journal.close();
+        await journal?.close();
       },
     };
   } catch (error) {

@@ -72,8 +72,7 @@ export class PlanGroup {
   }
 
   #checksWith(freshEntries: number): number {
-    // An exclusive store checks none of them, and that its journal has a number free.
-    const entries = this.options.store.exclusive ? 1 : this.entries.size + freshEntries;
+    const entries = this.options.store.exclusive ? 0 : this.entries.size + freshEntries;
     return entries + this.#absent.size + this.#slotChecks.length;
   }
 

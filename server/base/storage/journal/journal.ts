@@ -24,6 +24,7 @@ import {
   changesOf,
   cutIntoRows,
   DELETED,
+  expiring,
   fitsRow,
   type FormerJournalRow,
   journalKey,
@@ -80,14 +81,15 @@ export interface JournalOptions {
   onFailure?: (error: unknown) => void;
 }
 
+/** A change that is in the journal, and later in its own row. */
+type Deferred = Exclude<Change, readonly [typeof THROUGH, Deno.KvKey]>;
+
 /** A row that was changed. Never mutated but for `unsaved`: a new change replaces it. */
 interface Entry {
-  readonly key: Deno.KvKey;
   readonly name: string;
-  /** Undefined where it was deleted. */
-  readonly value: unknown;
+  readonly change: Deferred;
+  /** Of the row as it is; null where it was deleted. */
   readonly version: string | null;
-  readonly expiresAtMs: number | undefined;
   readonly sizeBytes: number;
   /** Its own row is behind. */
   unsaved: boolean;
@@ -261,13 +263,11 @@ export class Journal implements Backend {
     const names = this.#names.between(from, to, reverse);
     let next = names.next();
     if (next.done) return rows;
-    const comesFirst = reverse
-      ? (a: string, b: string) => a > b
-      : (a: string, b: string) => a < b;
+    const comesFirst = reverse ? (a: string, b: string) => a > b : (a: string, b: string) => a < b;
     const merged: Row<T>[] = [];
     const take = (name: string) => {
       const entry = this.#entries.get(name)!;
-      if (entry.value !== undefined) merged.push(rowOf<T>(entry) as Row<T>);
+      if (entry.version !== null) merged.push(rowOf<T>(entry) as Row<T>);
     };
     for (const row of rows) {
       const name = orderedName(row.key);
@@ -437,21 +437,18 @@ export class Journal implements Backend {
     const leaving: Entry[] = [];
     let at = 0;
     for (const [i, change] of changes.entries()) {
-      const [kind, key] = change;
+      const key = change[1];
       const name = names[i]!;
-      if (kind === THROUGH) {
+      if (change[0] === THROUGH) {
         if (through === null) { // of a former process: nothing is known but that the store has it
           this.#forget(name);
           continue;
         }
         const write = through.writes[at++]!;
-        const isSet = write.kind === "set";
         const entry: Entry = {
-          key,
           name,
-          value: isSet ? write.value : undefined,
-          version: isSet ? through.versionstamp : null,
-          expiresAtMs: undefined,
+          change: write.kind === "set" ? [SET, key, write.value] : [DELETED, key],
+          version: write.kind === "set" ? through.versionstamp : null,
           sizeBytes: 0,
           unsaved: false,
         };
@@ -459,15 +456,10 @@ export class Journal implements Backend {
         leaving.push(entry);
         continue;
       }
-      const isSet = kind === SET;
-      const value = isSet ? change[2] : undefined;
-      const expiresAtMs = isSet ? change[3] : undefined;
       this.#put({
-        key,
         name,
-        value,
-        version: isSet ? version : null,
-        expiresAtMs,
+        change,
+        version: change[0] === SET ? version : null,
         sizeBytes: sizes[i]!,
         unsaved: true,
       });
@@ -585,12 +577,7 @@ export class Journal implements Backend {
     const current = entries.filter((entry) => this.#entries.get(entry.name) === entry);
     if (current.length === 0) return;
     const nowMs = this.#now();
-    await this.#fence.commit(current.map(({ key, value, expiresAtMs }): Write => {
-      if (value === undefined) return { kind: "delete", key };
-      if (expiresAtMs === undefined) return { kind: "set", key, value };
-      const expireInMs = expiresAtMs - nowMs;
-      return expireInMs > 0 ? { kind: "set", key, value, expireInMs } : { kind: "delete", key };
-    }));
+    await this.#fence.commit(current.map(({ change }) => expiring(change, nowMs)));
     for (const entry of current) {
       if (!entry.unsaved || this.#entries.get(entry.name) !== entry) continue;
       entry.unsaved = false;
@@ -620,13 +607,6 @@ export class Journal implements Backend {
     );
   }
 
-  /** Saves everything. @throws whatever the store throws */
-  async saveAll(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    await this.#saveOnce();
-  }
-
   /** Saves while there is time, so that the next start has little to read. */
   async close(): Promise<void> {
     this.#untilMs = performance.now() + CLOSING_MS;
@@ -644,10 +624,10 @@ export class Journal implements Backend {
   }
 }
 
-function rowOf<T>({ key, value, version }: Entry): MaybeRow<T> {
-  return value === undefined
+function rowOf<T>({ change: [, key, value], version }: Entry): MaybeRow<T> {
+  return version === null
     ? { key, value: null, versionstamp: null }
-    : { key, value: value as T, versionstamp: version! };
+    : { key, value: value as T, versionstamp: version };
 }
 
 /** Nothing that Deno KV gives a row is above it. */
@@ -661,7 +641,7 @@ function batchFrom(entries: readonly Entry[], at: number): Entry[] {
   let bytes = 0;
   let keyBytes = 0;
   for (; end < entries.length && end - at < SAVED_ROWS; end++) {
-    const { key, sizeBytes } = entries[end]!;
+    const { change: [, key], sizeBytes } = entries[end]!;
     bytes += sizeBytes;
     keyBytes += keySizeBytes(key);
     if (end > at && (bytes > SAVED_BYTES || keyBytes > SAVED_KEY_BYTES)) break;

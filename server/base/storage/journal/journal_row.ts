@@ -27,7 +27,8 @@ export const THROUGH = 2;
 
 export type Change =
   | readonly [kind: typeof SET, key: Deno.KvKey, value: unknown, expiresAtMs?: number]
-  | readonly [kind: typeof DELETED | typeof THROUGH, key: Deno.KvKey];
+  | readonly [kind: typeof DELETED, key: Deno.KvKey]
+  | readonly [kind: typeof THROUGH, key: Deno.KvKey];
 
 export const journalKey = defineRow<[number: number]>(["journal"], 1, {
   holds: "on exclusive stores: what a commit has changed, whatever rows it is of",
@@ -65,6 +66,18 @@ export function cutIntoRows(changes: readonly Change[], sizes: readonly number[]
     sizeBytes += sizes[i]!;
   }
   return rows;
+}
+
+/** What a change is to a row of its own: one whose time has passed is not written any more. */
+export function expiring(
+  [kind, key, value, expiresAtMs]: Exclude<Change, readonly [typeof THROUGH, Deno.KvKey]>,
+  nowMs: number,
+): Write {
+  if (kind !== SET || expiresAtMs !== undefined && expiresAtMs <= nowMs) {
+    return { kind: "delete", key };
+  }
+  if (expiresAtMs === undefined) return { kind: "set", key, value };
+  return { kind: "set", key, value, expireInMs: expiresAtMs - nowMs };
 }
 
 /** What a row says, of whatever layout. */

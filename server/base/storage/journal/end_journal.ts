@@ -1,0 +1,77 @@
+/** What a shared store does with the journal of an exclusive one, before anything else reads it. */
+import type { Backend, Row, Write } from "../rows/backend.ts";
+import type { StoreCapacity } from "../rows/store.ts";
+import { keySizeBytes } from "../rows/stored_size.ts";
+import { orderedName } from "./key_order.ts";
+import {
+  changesOf,
+  expiring,
+  type FormerJournalRow,
+  journalKey,
+  type JournalRow,
+  journalSizeBytes,
+  THROUGH,
+} from "./journal_row.ts";
+
+type Listed = Row<JournalRow | FormerJournalRow>;
+
+/**
+ * Writes what the journal of a former, exclusive process holds to where it belongs, and ends it. Several
+ * processes may do so at the same time.
+ * @param nowMs by the system's clock
+ * @returns how many rows it had
+ */
+export async function endJournal(
+  store: Pick<Backend, "list" | "commit">,
+  capacity: StoreCapacity,
+  nowMs: number,
+): Promise<number> {
+  let ended = 0;
+  for (;;) {
+    const listed: Listed[] = await store.list(
+      { prefix: journalKey.under() },
+      Math.min(capacity.checks, ROWS_A_READ),
+      false,
+    );
+    if (listed.length === 0) return ended;
+    const { rows, writes } = firstCommit(listed, capacity, nowMs);
+    const deletions = rows.map(({ key }): Write => ({ kind: "delete", key }));
+    // Another process that was faster leaves no row that could be checked.
+    if (await store.commit(rows, [...writes, ...deletions]) !== null) ended += rows.length;
+  }
+}
+
+/** Of up to 64 KiB. */
+const ROWS_A_READ = 100;
+
+/** As many of the first rows as fit one commit, and the last change of each key in them. */
+function firstCommit(
+  listed: readonly Listed[],
+  capacity: StoreCapacity,
+  nowMs: number,
+): { rows: Listed[]; writes: Iterable<Write> } {
+  const rows: Listed[] = [];
+  const writes = new Map<string, Write>();
+  let mutations = 0;
+  let bytes = 0;
+  let keyBytes = 0;
+  for (const row of listed) {
+    const changes = changesOf(row.value);
+    mutations += changes.length + 1;
+    keyBytes += 2 * keySizeBytes(row.key);
+    for (const [, key, value] of changes) {
+      bytes += journalSizeBytes({ kind: "set", key, value });
+      keyBytes += keySizeBytes(key);
+    }
+    const fits = mutations <= capacity.mutations && bytes <= capacity.bytes &&
+      keyBytes <= capacity.keyBytes;
+    if (rows.length > 0 && !fits) break;
+    rows.push(row);
+    for (const change of changes) {
+      const name = orderedName(change[1]);
+      if (change[0] === THROUGH) writes.delete(name);
+      else writes.set(name, expiring(change, nowMs));
+    }
+  }
+  return { rows, writes: writes.values() };
+}
