@@ -8,14 +8,14 @@ import fc from "fast-check";
 import type { Job, Reads, Transaction } from "../../server/base/storage/commits/group_commit.ts";
 import { RelayError } from "../../server/base/errors.ts";
 import { QUEUE_BOUNDS } from "../../server/base/storage/commits/job_queue.ts";
-import type { JournalRow } from "../../server/base/storage/commits/journal.ts";
+import type { JournalRow } from "../../server/base/storage/journal/journal.ts";
 import { defineRecord } from "../../server/base/storage/commits/record_key.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { createFakeKv, type FakeKv, NO_FAULTS, seededRandom } from "../support/fake_kv.ts";
 import { delay } from "../support/pace.ts";
 import { propertyRuns } from "../support/property_runs.ts";
 import { openTestStorage, type TestStorage } from "../support/storage.ts";
-import { storedRecord } from "../support/stored_record.ts";
+import { storedRecord } from "../support/read_through.ts";
 
 /** Units that jobs move to the account that is named as the next one. */
 interface Account {

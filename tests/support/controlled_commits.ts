@@ -1,5 +1,6 @@
 /** A group commit whose commits a test may delay, refuse or lose. */
-import type { JournalRow } from "../../server/base/storage/commits/journal.ts";
+import type { JournalRow } from "../../server/base/storage/journal/journal_row.ts";
+import { readThrough } from "./read_through.ts";
 import type { Job } from "../../server/base/storage/commits/group_commit.ts";
 import { RelayError } from "../../server/base/errors.ts";
 import { type CommitOutcome, createFakeKv, type FakeCommit } from "./fake_kv.ts";
@@ -31,7 +32,7 @@ const isOfStorage = ({ key }: Write) => key[0] === "slot" || key[0] === "attempt
 
 /** A number of the journal that is used up. */
 const isUsedUp = ({ key, value }: Write) =>
-  key[0] === "journal" && (value as JournalRow | undefined)?.attempt === null;
+  key[0] === "journal" && (value as JournalRow | undefined)?.by === null;
 
 /** Runs a test on storage whose letter commits it may delay, refuse or lose. */
 export async function withControlledCommits(
@@ -52,7 +53,7 @@ export async function withControlledCommits(
   });
   const storage = await openTestStorage(fake, options);
   try {
-    await body({ kv, storage, commits });
+    await body({ kv: readThrough(kv), storage, commits });
     await storage.close();
   } finally {
     kv.close();

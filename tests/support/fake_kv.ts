@@ -8,6 +8,13 @@
  * Its seed determines what it does.
  */
 
+import {
+  changesOf,
+  DELETED,
+  type JournalRow,
+  THROUGH,
+} from "../../server/base/storage/journal/journal_row.ts";
+
 export interface FakeKvOptions {
   /** Several fakes over one store stand for several processes. */
   kv: Deno.Kv;
@@ -44,6 +51,7 @@ export const NO_FAULTS: Readonly<Faults> = {
   repeated: 0,
 };
 
+/** What a commit writes; what stands in a row of the journal is told as if it were written to its own row. */
 export interface FakeCommit {
   checks: readonly Deno.AtomicCheck[];
   writes: readonly {
@@ -107,6 +115,7 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
       },
       set(key: Deno.KvKey, value: unknown, setOptions?: { expireIn?: number }) {
         writes.push({ key, kind: "set", value, expireIn: setOptions?.expireIn });
+        if (key[0] === "journal") writes.push(...journalled(value as JournalRow));
         steps.push((operation) => operation.set(key, value, setOptions));
         return fake;
       },
@@ -122,7 +131,7 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
       },
       async commit(): Promise<CommitOutcome> {
         requireWithin("checks", checks.length, maxChecks);
-        requireWithin("mutations", writes.length, LIMITS.mutations);
+        requireWithin("mutations", steps.length - checks.length, LIMITS.mutations);
         const commit = { checks, writes };
         commits.push(commit);
         const run = () => {
@@ -166,6 +175,16 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
     faults,
   };
   return fake as unknown as FakeKv;
+}
+
+function journalled(row: JournalRow): FakeCommit["writes"][number][] {
+  return changesOf(row).flatMap((change) => {
+    if (change[0] === THROUGH) return [];
+    const [kind, key, value, expiresAtMs] = change;
+    if (kind === DELETED) return [{ key, kind: "delete" }];
+    const expireIn = expiresAtMs === undefined ? undefined : expiresAtMs - Date.now();
+    return [{ key, kind: "set", value, expireIn }];
+  });
 }
 
 function requireWithin(what: string, count: number, limit: number): void {

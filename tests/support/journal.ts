@@ -7,7 +7,7 @@ import {
   type JournalBounds,
   journalKey,
   type JournalRow,
-} from "../../server/base/storage/commits/journal.ts";
+} from "../../server/base/storage/journal/journal.ts";
 import { delay } from "./pace.ts";
 import {
   createStore,

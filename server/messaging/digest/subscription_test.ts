@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { inKey, newInRecord } from "../mailboxes/agent_mailboxes.ts";
 import { createTestClock } from "../../../tests/support/clock.ts";
 import { openTestStorage } from "../../../tests/support/storage.ts";
-import { storedRecord } from "../../../tests/support/stored_record.ts";
+import { storedRecord } from "../../../tests/support/read_through.ts";
 import type { Transaction } from "../../base/storage/commits/group_commit.ts";
 import {
   hashUnsubscribeToken,

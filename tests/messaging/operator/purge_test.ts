@@ -1,5 +1,5 @@
 /** POST /v1/admin/purge: who may be purged, what goes, and what stays. */
-import { storedRecord } from "../../support/stored_record.ts";
+import { storedRecord } from "../../support/read_through.ts";
 import assert from "node:assert/strict";
 import { inKey, outKey } from "../../../server/messaging/mailboxes/agent_mailboxes.ts";
 import { purgeKey, purgingKey } from "../../../server/messaging/messages/rows/purge_record.ts";

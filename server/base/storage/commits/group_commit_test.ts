@@ -9,7 +9,7 @@ import {
 import { RelayError } from "../../errors.ts";
 import { letterJob, mailboxKey } from "../../../../tests/support/storage.ts";
 import { type Job, type Transaction } from "./group_commit.ts";
-import { journalKey, type JournalRow } from "./journal.ts";
+import { journalKey, type JournalRow } from "../journal/journal_row.ts";
 import { defineRecord } from "./record_key.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../rows/store.ts";
 
@@ -230,7 +230,7 @@ Deno.test("GroupCommit shows a job a record of three parts that another job made
     const makes: Job<number> = {
       ...countJob("maker"),
       plan(transaction) {
-        transaction.putRecord(mailboxKey("maker"), { head: 1, attempt: transaction.attempt });
+        transaction.putRecord(mailboxKey("maker"), { head: 1, attempt: transaction.by });
         transaction.set(deepKey("a", "b"), 7);
         return 1;
       },

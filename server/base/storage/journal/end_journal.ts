@@ -5,11 +5,12 @@ import { keySizeBytes } from "../rows/stored_size.ts";
 import { orderedName } from "./key_order.ts";
 import {
   changesOf,
-  expiring,
   type FormerJournalRow,
   journalKey,
   type JournalRow,
   journalSizeBytes,
+  savedAs,
+  SET,
   THROUGH,
 } from "./journal_row.ts";
 
@@ -70,7 +71,11 @@ function firstCommit(
     for (const change of changes) {
       const name = orderedName(change[1]);
       if (change[0] === THROUGH) writes.delete(name);
-      else writes.set(name, expiring(change, nowMs));
+      else {
+        const [kind, key, value, expiresAtMs] = change;
+        const versionstamp = kind === SET ? "" : null;
+        writes.set(name, savedAs({ key, value, versionstamp, expiresAtMs }, nowMs));
+      }
     }
   }
   return { rows, writes: writes.values() };

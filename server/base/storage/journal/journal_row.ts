@@ -1,4 +1,5 @@
 /** Rows of the journal: what they hold, and how a commit's writes are cut into them. */
+import type { ChangedRow } from "./changed_rows.ts";
 import type { Write } from "../rows/backend.ts";
 import { defineRow } from "../rows/row_key.ts";
 import { keySizeBytes, valueSizeBytes } from "../rows/stored_size.ts";
@@ -27,7 +28,7 @@ export const THROUGH = 2;
 
 export type Change =
   | readonly [kind: typeof SET, key: Deno.KvKey, value: unknown, expiresAtMs?: number]
-  | readonly [kind: typeof DELETED, key: Deno.KvKey]
+  | readonly [kind: typeof DELETED, key: Deno.KvKey, value?: undefined, expiresAtMs?: undefined]
   | readonly [kind: typeof THROUGH, key: Deno.KvKey];
 
 export const journalKey = defineRow<[number: number]>(["journal"], 1, {
@@ -68,14 +69,16 @@ export function cutIntoRows(changes: readonly Change[], sizes: readonly number[]
   return rows;
 }
 
-/** What a change is to a row of its own: one whose time has passed is not written any more. */
-export function expiring(
-  [kind, key, value, expiresAtMs]: Exclude<Change, readonly [typeof THROUGH, Deno.KvKey]>,
+/** What writes a changed row to where it belongs; one whose time has passed is not written any more. */
+export function savedAs(
+  { key, value, versionstamp, expiresAtMs }: Pick<
+    ChangedRow,
+    "key" | "value" | "versionstamp" | "expiresAtMs"
+  >,
   nowMs: number,
 ): Write {
-  if (kind !== SET || expiresAtMs !== undefined && expiresAtMs <= nowMs) {
-    return { kind: "delete", key };
-  }
+  const isGone = versionstamp === null || expiresAtMs !== undefined && expiresAtMs <= nowMs;
+  if (isGone) return { kind: "delete", key };
   if (expiresAtMs === undefined) return { kind: "set", key, value };
   return { kind: "set", key, value, expireInMs: expiresAtMs - nowMs };
 }
