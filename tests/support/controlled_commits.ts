@@ -27,8 +27,9 @@ export interface ControlledCommits {
 
 type Write = FakeCommit["writes"][number];
 
-/** What storage writes by itself: its slot, and the proof of what transact() stores. */
-const isOfStorage = ({ key }: Write) => key[0] === "slot" || key[0] === "attempt";
+/** What storage writes by itself: its slot, and the proof of what it stores. */
+const isOfStorage = ({ key }: Write) =>
+  key[0] === "slot" || key[0] === "attempt" || key[0] === "journal" || key[1] === "journal";
 
 /** A number of the journal that is used up. */
 const isUsedUp = ({ key, value }: Write) =>

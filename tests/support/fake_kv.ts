@@ -8,6 +8,7 @@
  * Its seed determines what it does.
  */
 
+import { rawOf } from "./read_through.ts";
 import {
   changesOf,
   DELETED,
@@ -74,7 +75,8 @@ export interface FakeKv extends Deno.Kv {
 }
 
 export function createFakeKv(options: FakeKvOptions): FakeKv {
-  const { kv, maxChecks = LIMITS.checks, delayMs = 0 } = options;
+  const { maxChecks = LIMITS.checks, delayMs = 0 } = options;
+  const kv = rawOf(options.kv);
   const random = seededRandom(options.seed ?? 1);
   const faults: Faults = { ...NO_FAULTS, ...options.faults };
   const faultCounts = { ...NO_FAULTS };

@@ -10,6 +10,19 @@ import {
 } from "../../server/base/storage/journal/journal_row.ts";
 import { orderedName, rangeOf } from "../../server/base/storage/journal/key_order.ts";
 
+/** Stores that are read through, and what they stand for. */
+const raws = new WeakMap<Deno.Kv, Deno.Kv>();
+
+/** The store itself, as a relay has to be given it. */
+export function rawOf(kv: Deno.Kv): Deno.Kv {
+  return raws.get(kv) ?? kv;
+}
+
+/** A store in memory that a test may read beside the relay that has it. */
+export async function openMemoryKv(): Promise<Deno.Kv> {
+  return readThrough(await Deno.openKv(":memory:"));
+}
+
 /** @returns the same store, of which get, getMany and list see what stands in the journal alone */
 export function readThrough(kv: Deno.Kv): Deno.Kv {
   const own = {
@@ -40,13 +53,15 @@ export function readThrough(kv: Deno.Kv): Deno.Kv {
       }
     },
   };
-  return new Proxy(kv, {
+  const seen = new Proxy(kv, {
     get(target, name) {
       if (name in own) return own[name as keyof typeof own];
       const value = Reflect.get(target, name, target);
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
+  raws.set(seen, kv);
+  return seen;
 }
 
 /** By name: what stands in the journal of each row. A row leaves it once it stands where it belongs. */

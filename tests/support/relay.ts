@@ -1,5 +1,5 @@
 /** A relay inside the test's own process, on a real socket, with a clock that the test moves. */
-import { readThrough } from "./read_through.ts";
+import { rawOf, readThrough } from "./read_through.ts";
 import { join } from "node:path";
 import { type Config, parseConfig } from "../../server/base/config/config.ts";
 import type { Deps } from "../../server/base/parts/deps.ts";
@@ -59,7 +59,7 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
   const clock = createTestClock(startMs ?? TEST_START_MS);
   const dataDir = options.config?.dataDir ?? await Deno.makeTempDir({ prefix: "relay-test-" });
   const logged: LoggedLine[] = [];
-  const kv = options.deps?.kv ?? await Deno.openKv(options.kvPath ?? ":memory:");
+  const kv = rawOf(options.deps?.kv ?? await Deno.openKv(options.kvPath ?? ":memory:"));
 
   // The socket comes first, since the base URL contains its port.
   const open: { app?: CheckedApp } = {};

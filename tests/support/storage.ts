@@ -20,6 +20,7 @@ import {
   type StoreCapacity,
 } from "../../server/base/storage/rows/store.ts";
 import { WriterSlot } from "../../server/base/storage/leases/writer_slot.ts";
+import { rawOf } from "./read_through.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 
 export interface TestStorageOptions {
@@ -62,7 +63,7 @@ export async function openTestStorage(
   options: TestStorageOptions = {},
 ): Promise<TestStorage> {
   const clock = options.clock ?? createTestClock();
-  const backend = new KvBackend(kv);
+  const backend = new KvBackend(rawOf(kv));
   const { exclusive = true, capacity = EMBEDDED_CAPACITY } = options;
   const random = (sizeBytes: number) => crypto.getRandomValues(new Uint8Array(sizeBytes));
   if (!exclusive) await endJournal(backend, capacity, Date.now());

@@ -1,4 +1,5 @@
 // Over 300 lines: every way in which two requests under one key can meet.
+import { openMemoryKv } from "../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { createTestClock, type TestClock } from "../../../tests/support/clock.ts";
 import { createFakeKv } from "../../../tests/support/fake_kv.ts";
@@ -77,7 +78,7 @@ async function withParcels(
   test: (world: World) => Promise<void>,
   { exclusive = false } = {},
 ): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const clock = createTestClock();
   const open = () => openTestStorage(kv, { exclusive, clock });
   const storages = [await open(), await open()];
@@ -299,7 +300,7 @@ Deno.test("KeyedRequests over reservations: a leap ahead ends no lease for the p
   }));
 
 Deno.test("KeyedRequests over reservations sends once a key over a store that tells falsehoods of its commits", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const faults = { deniedSuccess: 0.2, lostAnswer: 0.2, repeated: 0.2 };
   const fake = createFakeKv({ kv, seed: 5 });
   const storage = await openTestStorage(fake, { exclusive: false });

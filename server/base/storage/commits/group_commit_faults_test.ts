@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import {
   boxesOf,
@@ -117,7 +118,7 @@ Deno.test("GroupCommit does not take another's row under the proof key for its o
 });
 
 Deno.test("GroupCommit finds before a retry that an unclear attempt was stored", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   let readable = true;
   const fake = createFakeKv({
     kv,

@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { createTestClock, TEST_START_MS } from "../../../../tests/support/clock.ts";
 import { createFakeKv } from "../../../../tests/support/fake_kv.ts";
@@ -11,7 +12,7 @@ import { CeilingReached, IdSequence, lowestIdAt, nextIdInSlot } from "./id_seque
 const HOUR_MS = 3_600_000;
 
 async function withKv(body: (kv: Deno.Kv) => Promise<void>): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   try {
     await body(kv);
   } finally {

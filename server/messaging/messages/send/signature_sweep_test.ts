@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { TEST_START_MS, type TestClock } from "../../../../tests/support/clock.ts";
 import { openTestStorage } from "../../../../tests/support/storage.ts";
@@ -21,7 +22,7 @@ interface Rig {
 }
 
 async function withRig(test: (rig: Rig) => Promise<void>): Promise<void> {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const { store, clock, close } = await openTestStorage(kv);
   let rows = 0;
   await test({
