@@ -180,12 +180,11 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
 }
 
 function journalled(row: JournalRow): FakeCommit["writes"][number][] {
-  return changesOf(row).flatMap((change) => {
-    if (change[0] === THROUGH) return [];
+  return changesOf(row).filter(([kind]) => kind !== THROUGH).map((change) => {
     const [kind, key, value, expiresAtMs] = change;
-    if (kind === DELETED) return [{ key, kind: "delete" }];
+    if (kind === DELETED) return { key, kind: "delete" };
     const expireIn = expiresAtMs === undefined ? undefined : expiresAtMs - Date.now();
-    return [{ key, kind: "set", value, expireIn }];
+    return { key, kind: "set", value, expireIn };
   });
 }
 

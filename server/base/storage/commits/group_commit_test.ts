@@ -227,7 +227,7 @@ Deno.test("GroupCommit shows a job a record of three parts that another job made
     const makes: Job<number> = {
       ...countJob("maker"),
       plan(transaction) {
-        transaction.putRecord(mailboxKey("maker"), { head: 1, attempt: transaction.by });
+        transaction.putRecord(mailboxKey("maker"), { head: 1, attempt: transaction.attempt });
         transaction.set(deepKey("a", "b"), 7);
         return 1;
       },
@@ -277,5 +277,5 @@ Deno.test("of two jobs that require one row absent, the second one finds what th
 /** Numbers of the journal that stay used up until the process ends. */
 async function usedUp(kv: Deno.Kv): Promise<unknown[]> {
   const rows = await Array.fromAsync(kv.list<JournalRow>({ prefix: journalKey.under() }));
-  return rows.filter(({ value }) => value.attempt === null).map(({ key }) => key[1]);
+  return rows.filter(({ value }) => value.by === null).map(({ key }) => key[1]);
 }

@@ -184,11 +184,11 @@ Deno.test("jobs commit rightly while far more records are in use than memory hol
   kv.close();
 });
 
-const busyTab = defineRecord<Tab, [name: string]>(["busy-tab"], 1, { deferred: true });
+const busyTab = defineRecord<Tab, [name: string]>(["busy-tab"], 1);
 
 Deno.test("a record that memory drops for one that a job of the same group asks for is changed by no two groups", async () => {
   using kv = await openMemoryKv();
-  const journalBounds = { rows: 1_000, records: 1_000, afterMs: 0, batch: 10 };
+  const journalBounds = { rows: 1_000, changes: 1_000, bytes: 1_000_000, afterMs: 0 };
   const { records, commits, journal, close } = await openTestStorage(kv, {
     cached: 3,
     journalBounds,
@@ -206,7 +206,7 @@ Deno.test("a record that memory drops for one that a job of the same group asks 
         transaction.putRecord(busyTab(name), { done: [...done, number] });
       });
     }));
-    await until(() => journal!.size.records === 0);
+    await until(() => journal!.size.changes === 0);
   }
   const found = await Promise.all(names.map((name) => records.read<Tab>(busyTab(name))));
   const done = found.map((tab) => tab?.done.toSorted((a, b) => a - b));
