@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { inKey, outKey } from "../../server/messaging/mailboxes/agent_mailboxes.ts";
 import { QUEUE_BOUNDS } from "../../server/base/storage/commits/job_queue.ts";
-import type { JournalRow } from "../../server/base/storage/journal/journal.ts";
+import type { JournalRow } from "../../server/base/storage/journal/journal_row.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { setBanned as setBannedInStore } from "../support/ban_in_store.ts";

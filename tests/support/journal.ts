@@ -3,11 +3,8 @@ import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
 import assert from "node:assert/strict";
 import { defineRecord } from "../../server/base/storage/commits/record_key.ts";
 import type { Job } from "../../server/base/storage/commits/group_commit.ts";
-import {
-  type JournalBounds,
-  journalKey,
-  type JournalRow,
-} from "../../server/base/storage/journal/journal.ts";
+import type { JournalBounds } from "../../server/base/storage/journal/journal.ts";
+import { journalKey, type JournalRow } from "../../server/base/storage/journal/journal_row.ts";
 import { delay } from "./pace.ts";
 import {
   createStore,
@@ -26,7 +23,7 @@ export interface Tab {
   text?: string;
 }
 
-export const tabKey = defineRecord<Tab, [name: string]>(["tab"], 1, { deferred: true });
+export const tabKey = defineRecord<Tab, [name: string]>(["tab"], 1);
 export const doneKey = (operation: number): Deno.KvKey => ["done", operation];
 
 /** What ["done", operation] holds: as the signature row of a send does. */
@@ -37,9 +34,9 @@ export interface DoneRow {
 /** Bounds that nothing reaches: no record is written to its row before the store is closed. */
 export const NEVER: JournalBounds = {
   rows: 100_000,
-  records: 100_000,
+  changes: 100_000,
+  bytes: 1e9,
   afterMs: 1_000_000,
-  batch: 256,
 };
 
 /** Notes an operation in several records, and once in a row of its own, however often it is tried. */
@@ -76,7 +73,7 @@ export function stepOf({ writes }: FakeCommit): Step {
   if (writes.some(({ key }) => `${key}` === "meta,journal")) return "raise";
   const ofJournal = writes.filter(({ key }) => key[0] === "journal");
   const set = ofJournal.find(({ kind }) => kind === "set");
-  if (set !== undefined) return (set.value as JournalRow).attempt === null ? "fence" : "group";
+  if (set !== undefined) return (set.value as JournalRow).by === null ? "fence" : "group";
   const tabs = writes.some(({ key }) => key[0] === "tab");
   if (ofJournal.length > 0) return tabs ? "replay" : "deletion";
   return tabs ? "save" : "other";
