@@ -15,7 +15,7 @@ import { createFakeKv, type FakeKv, NO_FAULTS, seededRandom } from "../support/f
 import { delay } from "../support/pace.ts";
 import { propertyRuns } from "../support/property_runs.ts";
 import { openTestStorage, type TestStorage } from "../support/storage.ts";
-import { storedRecord } from "../support/read_through.ts";
+import { openMemoryKv, storedRecord } from "../support/read_through.ts";
 
 /** Units that jobs move to the account that is named as the next one. */
 interface Account {
@@ -115,7 +115,7 @@ async function accountsIn(kv: Deno.Kv): Promise<Map<string, Account>> {
 }
 
 async function run(isExclusive: boolean, scenario: Scenario): Promise<number> {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   for (const [i, name] of NAMES.entries()) {
     const next = NAMES[(i + 1) % NAMES.length]!;
     await kv.set(accountKey(name), { units: UNITS, next, done: [] } satisfies Account);

@@ -14,7 +14,7 @@ import {
   type FakeKv,
   type FakeKvOptions,
 } from "../support/fake_kv.ts";
-import { storedRecord } from "../support/read_through.ts";
+import { openMemoryKv, storedRecord } from "../support/read_through.ts";
 import { startTestRelay, type TestRelay, type TestRelayOptions } from "../support/relay.ts";
 import { registerAgents, type TestAgent, toBytes } from "../support/test_agent.ts";
 
@@ -37,7 +37,7 @@ async function withRig(
     fake?: Omit<FakeKvOptions, "kv">;
   } = {},
 ): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const fake = createFakeKv({ kv, maxChecks: 100, ...fakeOptions });
   const relay = await startTestRelay({
     relay: { capacity: EMBEDDED_CAPACITY },
