@@ -1,5 +1,4 @@
 /** Deliveries of the outgoing queue, each with its three commits, against the same answers with none. */
-import { Journal } from "../../server/base/storage/commits/journal.ts";
 import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
 import { OutgoingQueue } from "../../server/base/outgoing/outgoing_queue.ts";
 import { outgoingKey, stageOutgoing } from "../../server/base/outgoing/outgoing_row.ts";
@@ -39,8 +38,7 @@ export const outgoingDeliveries: Row = {
     });
     const records = new RecordCache(store);
     const ids = await IdSequence.open(store, null);
-    const journal = new Journal({ store });
-    const commits = new GroupCommit({ store, records, ids, journal, onUnheard: reportError });
+    const commits = new GroupCommit({ store, records, ids, onUnheard: reportError });
     const outgoing = new OutgoingQueue({ store, records, commits, log: () => {} });
     let delivered = 0;
     outgoing.register<string>({

@@ -1,7 +1,7 @@
 /** What a relay that was killed had only in its journal: the next one goes by it, however it opens the store. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { journalKey } from "../../server/base/storage/commits/journal.ts";
+import { journalKey } from "../../server/base/storage/journal/journal_row.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { encodeBase64Key, newKey } from "../support/custody_key.ts";
 import { ADMIN_TOKEN, setBanned } from "../support/figures.ts";

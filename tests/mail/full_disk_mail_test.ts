@@ -6,13 +6,14 @@ import { auditMailboxes } from "../support/mailbox_audit.ts";
 import { accepted, assertMailRefused, newOrg } from "../support/mail_caller.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
 import { sendBySmtp, smtpPortOf } from "../support/smtp_client.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { smallDiskOrSkip } from "../support/small_disk.ts";
 
 smallDiskOrSkip(
   "mail for a disk that fills up in the middle of it is 503 until there is room",
   24,
   async (disk) => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const dataDir = join(disk.path, "data");
     await Deno.mkdir(dataDir);
     await using relay = await startMailRelay({ config: { dataDir }, deps: { kv } });

@@ -21,7 +21,7 @@ import { isLong } from "../support/long_test.ts";
 import { delay } from "../support/pace.ts";
 import { propertyRuns } from "../support/property_runs.ts";
 import { openTestStorage, type TestStorage } from "../support/storage.ts";
-import { storedRecord } from "../support/stored_record.ts";
+import { storedRecord } from "../support/read_through.ts";
 
 const NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"];
 const FAULTS = { deniedSuccess: 0.08, lostAnswer: 0.08, locked: 0.1, repeated: 0.08 };

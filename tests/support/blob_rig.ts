@@ -1,4 +1,5 @@
 /** The blob store over a store of a test, in either form, with a clock that can be moved. */
+import { openMemoryKv, rawOf } from "./read_through.ts";
 import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
 import { join } from "node:path";
 import { openBlobs } from "../../server/base/blobs/part.ts";
@@ -52,7 +53,7 @@ export async function openBlobRig(options: BlobRigOptions) {
   };
   const deps = {
     config,
-    backend: new KvBackend(kv),
+    backend: new KvBackend(rawOf(kv)),
     now: clock.now,
     elapsed: clock.elapsed,
     random: storage.store.random,
@@ -147,7 +148,7 @@ export function blobTest(
   for (const kind of kinds) {
     Deno.test(`${name} (${kindName(kind)})`, async () => {
       const dataDir = await Deno.makeTempDir({ prefix: "relay-blobs-" });
-      const kv = await Deno.openKv(":memory:");
+      const kv = await openMemoryKv();
       const clock = createTestClock();
       const opened: BlobRig[] = [];
       const open = async (more: Partial<BlobRigOptions> = {}) => {

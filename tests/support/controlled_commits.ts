@@ -1,5 +1,6 @@
 /** A group commit whose commits a test may delay, refuse or lose. */
-import type { JournalRow } from "../../server/base/storage/commits/journal.ts";
+import type { JournalRow } from "../../server/base/storage/journal/journal_row.ts";
+import { openMemoryKv } from "./read_through.ts";
 import type { Job } from "../../server/base/storage/commits/group_commit.ts";
 import { RelayError } from "../../server/base/errors.ts";
 import { type CommitOutcome, createFakeKv, type FakeCommit } from "./fake_kv.ts";
@@ -26,19 +27,20 @@ export interface ControlledCommits {
 
 type Write = FakeCommit["writes"][number];
 
-/** What storage writes by itself: its slot, and the proof of what transact() stores. */
-const isOfStorage = ({ key }: Write) => key[0] === "slot" || key[0] === "attempt";
+/** What storage writes by itself: its slot, and the proof of what it stores. */
+const isOfStorage = ({ key }: Write) =>
+  key[0] === "slot" || key[0] === "attempt" || key[0] === "journal" || key[1] === "journal";
 
 /** A number of the journal that is used up. */
 const isUsedUp = ({ key, value }: Write) =>
-  key[0] === "journal" && (value as JournalRow | undefined)?.attempt === null;
+  key[0] === "journal" && (value as JournalRow | undefined)?.by === null;
 
 /** Runs a test on storage whose letter commits it may delay, refuse or lose. */
 export async function withControlledCommits(
   body: (controlled: ControlledCommits) => Promise<void>,
   options: TestStorageOptions & { intercept?: Intercept; withFences?: boolean } = {},
 ): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const commits: FakeCommit[] = [];
   const fake = createFakeKv({
     kv,

@@ -8,6 +8,14 @@
  * Its seed determines what it does.
  */
 
+import { rawOf } from "./read_through.ts";
+import {
+  changesOf,
+  DELETED,
+  type JournalRow,
+  THROUGH,
+} from "../../server/base/storage/journal/journal_row.ts";
+
 export interface FakeKvOptions {
   /** Several fakes over one store stand for several processes. */
   kv: Deno.Kv;
@@ -44,6 +52,7 @@ export const NO_FAULTS: Readonly<Faults> = {
   repeated: 0,
 };
 
+/** What a commit writes; what stands in a row of the journal is told as if it were written to its own row. */
 export interface FakeCommit {
   checks: readonly Deno.AtomicCheck[];
   writes: readonly {
@@ -66,7 +75,8 @@ export interface FakeKv extends Deno.Kv {
 }
 
 export function createFakeKv(options: FakeKvOptions): FakeKv {
-  const { kv, maxChecks = LIMITS.checks, delayMs = 0 } = options;
+  const { maxChecks = LIMITS.checks, delayMs = 0 } = options;
+  const kv = rawOf(options.kv);
   const random = seededRandom(options.seed ?? 1);
   const faults: Faults = { ...NO_FAULTS, ...options.faults };
   const faultCounts = { ...NO_FAULTS };
@@ -107,6 +117,7 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
       },
       set(key: Deno.KvKey, value: unknown, setOptions?: { expireIn?: number }) {
         writes.push({ key, kind: "set", value, expireIn: setOptions?.expireIn });
+        if (key[0] === "journal") writes.push(...journalled(value as JournalRow));
         steps.push((operation) => operation.set(key, value, setOptions));
         return fake;
       },
@@ -122,7 +133,7 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
       },
       async commit(): Promise<CommitOutcome> {
         requireWithin("checks", checks.length, maxChecks);
-        requireWithin("mutations", writes.length, LIMITS.mutations);
+        requireWithin("mutations", steps.length - checks.length, LIMITS.mutations);
         const commit = { checks, writes };
         commits.push(commit);
         const run = () => {
@@ -166,6 +177,15 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
     faults,
   };
   return fake as unknown as FakeKv;
+}
+
+function journalled(row: JournalRow): FakeCommit["writes"][number][] {
+  return changesOf(row).filter(([kind]) => kind !== THROUGH).map((change) => {
+    const [kind, key, value, expiresAtMs] = change;
+    if (kind === DELETED) return { key, kind: "delete" };
+    const expireIn = expiresAtMs === undefined ? undefined : expiresAtMs - Date.now();
+    return { key, kind: "set", value, expireIn };
+  });
 }
 
 function requireWithin(what: string, count: number, limit: number): void {

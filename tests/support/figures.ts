@@ -1,5 +1,5 @@
 /** The network's figures as the API gives them, and as a recount of the store gives them. */
-import { storedRecord } from "./stored_record.ts";
+import { storedRecord } from "./read_through.ts";
 import assert from "node:assert/strict";
 import type { AgentRecord } from "../../server/messaging/agents/agent_records.ts";
 import { inKey } from "../../server/messaging/mailboxes/agent_mailboxes.ts";

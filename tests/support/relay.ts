@@ -1,4 +1,5 @@
 /** A relay inside the test's own process, on a real socket, with a clock that the test moves. */
+import { rawOf, readThrough } from "./read_through.ts";
 import { join } from "node:path";
 import { type Config, parseConfig } from "../../server/base/config/config.ts";
 import type { Deps } from "../../server/base/parts/deps.ts";
@@ -58,7 +59,7 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
   const clock = createTestClock(startMs ?? TEST_START_MS);
   const dataDir = options.config?.dataDir ?? await Deno.makeTempDir({ prefix: "relay-test-" });
   const logged: LoggedLine[] = [];
-  const kv = options.deps?.kv ?? await Deno.openKv(options.kvPath ?? ":memory:");
+  const kv = rawOf(options.deps?.kv ?? await Deno.openKv(options.kvPath ?? ":memory:"));
 
   // The socket comes first, since the base URL contains its port.
   const open: { app?: CheckedApp } = {};
@@ -111,7 +112,18 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
   const stop = () => stopping ??= closeAround(relay);
   const nextRequests = (left = 1) =>
     new Promise<void>((resolve) => void expected.push({ left, resolve }));
-  return { url, port, clock, deps, relay, logged, nextRequests, stop, [Symbol.asyncDispose]: stop };
+  const seen = { ...deps, kv: readThrough(kv) };
+  return {
+    url,
+    port,
+    clock,
+    deps: seen,
+    relay,
+    logged,
+    nextRequests,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
 }
 
 /** A path for a store file that outlives one relay; remove its folder when done. */

@@ -8,9 +8,9 @@ import {
   type Job,
 } from "../../server/base/storage/commits/group_commit.ts";
 import { IdSequence } from "../../server/base/storage/commits/id_sequence.ts";
-import { Journal, type JournalBounds } from "../../server/base/storage/commits/journal.ts";
+import { endJournal } from "../../server/base/storage/journal/end_journal.ts";
+import { Journal, type JournalBounds } from "../../server/base/storage/journal/journal.ts";
 import type { LeaseTiming } from "../../server/base/storage/leases/lease.ts";
-import { replayJournal } from "../../server/base/storage/commits/replay_journal.ts";
 import type { QueueBounds } from "../../server/base/storage/commits/job_queue.ts";
 import { RecordCache } from "../../server/base/storage/commits/record_cache.ts";
 import {
@@ -20,6 +20,7 @@ import {
   type StoreCapacity,
 } from "../../server/base/storage/rows/store.ts";
 import { WriterSlot } from "../../server/base/storage/leases/writer_slot.ts";
+import { rawOf } from "./read_through.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 
 export interface TestStorageOptions {
@@ -62,23 +63,26 @@ export async function openTestStorage(
   options: TestStorageOptions = {},
 ): Promise<TestStorage> {
   const clock = options.clock ?? createTestClock();
+  const backend = new KvBackend(rawOf(kv));
+  const { exclusive = true, capacity = EMBEDDED_CAPACITY } = options;
+  const random = (sizeBytes: number) => crypto.getRandomValues(new Uint8Array(sizeBytes));
+  if (!exclusive) await endJournal(backend, capacity, Date.now());
+  const journal = exclusive
+    ? await Journal.open(backend, { random, bounds: options.journalBounds })
+    : null;
   const store = createStore({
-    backend: new KvBackend(kv),
-    exclusive: options.exclusive ?? true,
-    capacity: options.capacity ?? EMBEDDED_CAPACITY,
+    backend: journal ?? backend,
+    exclusive,
+    capacity,
     ...storeTimes(clock),
-    random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
+    random,
   });
-  await replayJournal(store);
   await store.floor.learn();
   const records = new RecordCache(store, options.cached);
   const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
   const ids = await IdSequence.open(store, slot);
-  const journal = store.exclusive
-    ? new Journal({ store, bounds: options.journalBounds, firstNumber: 1 })
-    : null;
   const { bounds, onUnheard = reportError } = options;
-  const commits = new GroupCommit({ store, records, ids, journal, bounds, onUnheard });
+  const commits = new GroupCommit({ store, records, ids, bounds, onUnheard });
   return {
     store,
     clock,

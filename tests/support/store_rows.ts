@@ -1,6 +1,7 @@
 /** The whole store as text, so that tests can see whether anything in it has changed. */
 
-import { journalKey, type JournalRow } from "../../server/base/storage/commits/journal.ts";
+import { journalKey } from "../../server/base/storage/journal/journal_row.ts";
+import { readThrough } from "./read_through.ts";
 
 /** Rows that any request may change: when an agent was seen and polled, how far ids may go. */
 const READ_MARKS = new Set(["seen", "poll", "slot"]);
@@ -8,7 +9,7 @@ const READ_MARKS = new Set(["seen", "poll", "slot"]);
 const OWN_WORK = new Set(["lease", "attempt"]);
 
 /**
- * One line for each row, in key order, records as they are, in their rows or still in the journal. Rows
+ * One line for each row, in key order, as it is, where it belongs or still in the journal. Rows
  * that any request may change are left out unless asked for.
  */
 export async function listRows(
@@ -16,17 +17,11 @@ export async function listRows(
   { marks = false }: { marks?: boolean } = {},
 ): Promise<string[]> {
   const lines: string[] = [];
-  // A record leaves the journal once it stands in its row: looked for there first, none is missed.
-  const journalled = new Map<string, unknown>();
-  for await (const { value: { records } } of kv.list<JournalRow>({ prefix: journalKey.under() })) {
-    for (const [key, value] of records) journalled.set(describe(key), value);
-  }
-  for await (const { key, value } of kv.list({ prefix: [] })) {
+  for await (const { key, value } of readThrough(kv).list({ prefix: [] })) {
     const kind = String(key[0]);
     if (kind === journalKey.under()[0] || OWN_WORK.has(kind)) continue;
     if (!marks && READ_MARKS.has(kind)) continue;
-    const name = describe(key);
-    lines.push(`${name} = ${describe(journalled.has(name) ? journalled.get(name) : value)}`);
+    lines.push(`${describe(key)} = ${describe(value)}`);
   }
   return lines;
 }

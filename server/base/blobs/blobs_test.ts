@@ -177,9 +177,11 @@ blobTest(
       await file.write(patterned(10, 99));
     } else {
       const key = (ref: number, n: number) => ["blob-part", ...refs[ref]!.name, n];
-      for (const n of [0, 1, 2]) await rig.kv.delete(key(0, n));
-      await rig.kv.delete(key(1, 2));
-      await rig.kv.set(key(2, 1), patterned(60_000, 99));
+      const gone = [key(0, 0), key(0, 1), key(0, 2), key(1, 2)];
+      await rig.storage.store.commit([], [
+        ...gone.map((part) => ({ kind: "delete", key: part }) as const),
+        { kind: "set", key: key(2, 1), value: patterned(60_000, 99) },
+      ]);
     }
     for (const [i, damage] of names.entries()) {
       for (let again = 0; again < 2; again++) {

@@ -44,14 +44,14 @@ blobTest("what a former version dropped, or kept uncounted, is not counted out",
   const uncounted = await rig.kept(FOLDER, patterned(200));
   const before = await rig.counted(OWNER);
   // As its commits left the store: the row of the blob went at once.
-  await rig.kv.atomic()
-    .delete(["blob", ...former.name])
-    .set(["blob-deletion", rig.clock.now(), ...former.name], {
-      v: 1,
-      sizeBytes: 100,
-      orphan: false,
-    })
-    .commit();
+  await rig.storage.store.commit([], [
+    { kind: "delete", key: ["blob", ...former.name] },
+    {
+      kind: "set",
+      key: ["blob-deletion", rig.clock.now(), ...former.name],
+      value: { v: 1, sizeBytes: 100, orphan: false },
+    },
+  ]);
   await rig.commit("dropUncounted", uncounted);
   await rig.hours(2);
   assert.equal(await rig.counted(OWNER), before);

@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { createFakeKv, type FakeKv } from "../../../tests/support/fake_kv.ts";
 import { createTestClock, type TestClock } from "../../../tests/support/clock.ts";
@@ -54,7 +55,7 @@ async function withSweeps(
   test: (world: World) => Promise<void>,
   { exclusive = false } = {},
 ): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const clock = createTestClock();
   const storages: TestStorage[] = [];
   const fakes: FakeKv[] = [];

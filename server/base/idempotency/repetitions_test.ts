@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { createFakeKv } from "../../../tests/support/fake_kv.ts";
 import { openTestStorage } from "../../../tests/support/storage.ts";
@@ -70,7 +71,7 @@ Deno.test("Repetitions names a use in an index by the lived time of its end, and
 });
 
 Deno.test("Repetitions refuses an answer beside that no value of the store holds, before its commit", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const storage = await openTestStorage(createFakeKv({ kv, seed: 1 }), { exclusive: false });
   const keep = (sizeBytes: number) =>
     storage.commits.submit((transaction) => {

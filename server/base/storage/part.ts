@@ -10,8 +10,8 @@ import { type ClockTiming, ClockWatch } from "./rows/clock_watch.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./free_disk.ts";
 import { GroupCommit } from "./commits/group_commit.ts";
 import { IdSequence } from "./commits/id_sequence.ts";
-import { Journal, type JournalBounds } from "./commits/journal.ts";
-import { replayJournal } from "./commits/replay_journal.ts";
+import { endJournal } from "./journal/end_journal.ts";
+import { Journal, type JournalBounds } from "./journal/journal.ts";
 import type { QueueBounds } from "./commits/job_queue.ts";
 import { openAddressKey, openLayout } from "./rows/layout.ts";
 import type { LeaseTiming } from "./leases/lease.ts";
@@ -88,10 +88,19 @@ export async function openStorage(
     logWriteFailure(failure);
     options.onWriteFailure?.(failure);
   };
+  await requireAnswer(openLayout(backend, !config.sharedStore));
+  const capacity = options.capacity ??
+    (config.hosted ? KV_CONNECT_CAPACITY : EMBEDDED_CAPACITY);
+  // As long as it takes: what it does is not done again, however often a start is ended.
+  const ended = config.sharedStore ? await endJournal(backend, capacity, Date.now()) : 0;
+  const journal = config.sharedStore
+    ? null
+    : await Journal.open(backend, { random, bounds: options.journalBounds, onFailure });
+  const replayed = journal?.replayed ?? ended;
   const store = createStore({
-    backend,
+    backend: journal ?? backend,
     exclusive: !config.sharedStore,
-    capacity: options.capacity ?? (config.hosted ? KV_CONNECT_CAPACITY : EMBEDDED_CAPACITY),
+    capacity,
     now: () => clock.nowMs,
     elapsed,
     clock,
@@ -102,9 +111,6 @@ export async function openStorage(
     onFailure: (failure, isRead) => isRead ? logReadFailure(failure) : onFailure(failure),
   });
   const time = new StoreTime(store);
-  await requireAnswer(openLayout(backend, store.exclusive));
-  // As long as it takes: what it does is not done again, however often a start is ended.
-  const replayed = await replayJournal(store);
   const clockNotes = [await time.open(check), await store.floor.open(now(), check)];
   const addressKey = await openAddressKey(store, random);
   const records = new RecordCache(store);
@@ -112,12 +118,9 @@ export async function openStorage(
   const slot = store.exclusive ? null : await WriterSlot.lease(store, slotTiming);
   try {
     const ids = await IdSequence.open(store, slot);
-    const journal = store.exclusive
-      ? new Journal({ store, bounds: options.journalBounds, onFailure })
-      : null;
     const bounds = options.queueBounds;
     const onUnheard = logSparsely(log, "commit_listener_failed");
-    const commits = new GroupCommit({ store, records, ids, journal, bounds, onFailure, onUnheard });
+    const commits = new GroupCommit({ store, records, ids, bounds, onFailure, onUnheard });
     const { minFreeDiskBytes } = config.limits;
     const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, minFreeDiskBytes);
     await freeDisk.refresh();
@@ -149,8 +152,8 @@ export async function openStorage(
         clearInterval(tick);
         await commits.drained();
         await time.close().catch(logTimeFailure);
-        await journal?.close();
         await slot?.release();
+        await journal?.close();
       },
     };
   } catch (error) {

@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { openTestStorage } from "../../../tests/support/storage.ts";
 import { keysKey, type KeysRecord, makeKeySecret, OWNER_RIGHTS } from "../records/key_record.ts";
@@ -6,7 +7,7 @@ import { addKey } from "./put_keys.ts";
 const ORG_ID = "org_01KT1GW6G0WEGMHY6P9JBQ54A0";
 
 Deno.test("addKey() of several jobs in one commit leaves a row for each key of the list, and for no other", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const { commits, store: { random }, close } = await openTestStorage(kv);
   const asked = { name: "one", ...OWNER_RIGHTS, signIn: true };
   await Promise.all(Array.from({ length: 12 }, () => {

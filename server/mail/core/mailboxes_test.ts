@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { createFakeKv } from "../../../tests/support/fake_kv.ts";
 import { openTestStorage } from "../../../tests/support/storage.ts";
@@ -12,7 +13,7 @@ const ORG = "org_1";
 const INBOX = "ibx_1";
 
 Deno.test("Mailboxes.change() waits for no commit that counts bytes of the org, unless it counts some", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const [held, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const fake = createFakeKv({
     kv,

@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { outgoingKey, type OutgoingRow } from "../../base/outgoing/outgoing_row.ts";
 import { KV_CONNECT_CAPACITY } from "../../base/storage/rows/store.ts";
@@ -50,7 +51,7 @@ function largest<T extends MessageRow | DraftRow>(fields: Partial<T>): T {
 
 for (const capacity of [undefined, KV_CONNECT_CAPACITY]) {
   Deno.test(`the largest message, thread and draft fit the rows of two events beside the message (capacity: ${capacity?.checks})`, async () => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const storage = await openTestStorage(kv, {
       exclusive: capacity === undefined,
       ...(capacity === undefined ? {} : { capacity }),

@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { openTestStorage } from "../../../tests/support/storage.ts";
 import { DEFAULT_LIMITS } from "../../base/config/limits.ts";
@@ -12,7 +13,7 @@ const MAIL_ID = "mail-draft/1";
 const EMAIL = "owner@example.org";
 
 Deno.test("approvalDelivery() hands no mail over of a draft that changes while the next hop waits for the content", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const { store, clock, close } = await openTestStorage(kv);
   const untilMs = clock.now() + 60_000;
   const draft = {

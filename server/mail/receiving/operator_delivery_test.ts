@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { openTestStorage } from "../../../tests/support/storage.ts";
 import { BlobDamaged } from "../../base/blobs/blobs.ts";
@@ -16,7 +17,7 @@ const refused = (code: number): MailOutcome => ({
 });
 
 Deno.test("operatorDelivery() tries for two days, takes a permanent refusal for the last word, and sends nothing damaged", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const { store, clock, close } = await openTestStorage(kv);
   let said = refused(451);
   let read = () => Promise.resolve(new Uint8Array(1));

@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { createTestClock } from "../../../tests/support/clock.ts";
 import { openTestStorage } from "../../../tests/support/storage.ts";
@@ -17,7 +18,7 @@ const MAIL = {
 for (const exclusive of [true, false]) {
   const store = exclusive ? "an exclusive store" : "a shared store";
   Deno.test(`OperatorMail passes the same mail on once a day that really passes, on ${store}`, async () => {
-    const kv = await Deno.openKv(":memory:");
+    const kv = await openMemoryKv();
     const clock = createTestClock();
     const storage = await openTestStorage(kv, { exclusive, clock });
     let discarded = 0;

@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { createTestClock } from "../../../tests/support/clock.ts";
 import { openTestStorage } from "../../../tests/support/storage.ts";
@@ -10,7 +11,7 @@ const refusal = (text: string) => ({ ...answer(text), status: 404 });
 for (const exclusive of [true, false]) {
   const store = exclusive ? "an exclusive store" : "a shared store";
   Deno.test(`RememberedAnswers gives the first of two answers under one webhook-id for ten minutes, on ${store}`, async () => {
-    const kv = await Deno.openKv(":memory:");
+    const kv = await openMemoryKv();
     const clock = createTestClock();
     const storage = await openTestStorage(kv, { exclusive, clock });
     const answers = new RememberedAnswers(storage);
@@ -41,7 +42,7 @@ for (const exclusive of [true, false]) {
 }
 
 Deno.test("RememberedAnswers keeps the first of two refusals in memory alone, by the monotonic clock", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const clock = createTestClock();
   const storage = await openTestStorage(kv, { exclusive: true, clock });
   const answers = new RememberedAnswers(storage);

@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { signInServices } from "../../../tests/support/sign_in_rig.ts";
 import { openTestStorage, type TestStorage } from "../../../tests/support/storage.ts";
@@ -73,7 +74,7 @@ function deliverer(storage: TestStorage, services: ReturnType<typeof signInServi
 const textOf = ({ content }: OutgoingMail) => new TextDecoder().decode(content);
 
 Deno.test("linkDelivery() tells a former owner whose way back has ended, without the link", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const storage = await openTestStorage(kv);
   const { services, linkTo, back } = await takenTwice(storage);
   const { sent, attempt } = deliverer(storage, services);
@@ -92,7 +93,7 @@ Deno.test("linkDelivery() tells a former owner whose way back has ended, without
 });
 
 Deno.test("linkDelivery() hands no link over that dies while the next hop waits for the content", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const storage = await openTestStorage(kv);
   const { services, linkTo, back } = await takenTwice(storage);
   const { sent, hop, attempt } = deliverer(storage, services);

@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { openTestStorage } from "../../../tests/support/storage.ts";
 import { agentKey, type AgentRecord } from "./agent_records.ts";
@@ -21,7 +22,7 @@ for (const exclusive of [true, false]) {
   const store = exclusive ? "an exclusive store" : "a shared store";
 
   Deno.test(`rotateOwnerToken() takes a signature once, also twice in one commit, on ${store}`, async () => {
-    const kv = await Deno.openKv(":memory:");
+    const kv = await openMemoryKv();
     await kv.set(agentKey(AGENT.id), AGENT);
     const storage = await openTestStorage(kv, { exclusive });
     const services = {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { inKey, newInRecord } from "../mailboxes/agent_mailboxes.ts";
 import { createTestClock } from "../../../tests/support/clock.ts";
 import { openTestStorage } from "../../../tests/support/storage.ts";
-import { storedRecord } from "../../../tests/support/stored_record.ts";
+import { openMemoryKv, storedRecord } from "../../../tests/support/read_through.ts";
 import type { Transaction } from "../../base/storage/commits/group_commit.ts";
 import {
   hashUnsubscribeToken,
@@ -25,7 +25,7 @@ async function withAgent(
     tokens(): Promise<string[]>;
   }) => Promise<void>,
 ): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   try {
     await kv.set(inKey(AGENT), newInRecord());
     const clock = createTestClock(Date.UTC(2026, 0, 1));

@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { openTestStorage } from "../../../tests/support/storage.ts";
 import { Presence } from "../agents/presence.ts";
@@ -22,7 +23,7 @@ const LISTING: ListingRow = {
 };
 
 Deno.test("Directory.search() answers unavailable while its index is built for long, then finds", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   await kv.set(listingKey(1), LISTING);
   await kv.set(AGENT_COUNT, 1);
   const built = Promise.withResolvers<void>();
@@ -69,7 +70,7 @@ Deno.test("Directory.search() answers unavailable while its index is built for l
 });
 
 Deno.test("Directory.search() finds agents of every span that is read side by side, also after a failed read", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const count = 9_001;
   const banned = new Set([1, 2_000, 2_001, 4_500]);
   for (let from = 1; from <= count; from += 500) {

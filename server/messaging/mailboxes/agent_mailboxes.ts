@@ -34,11 +34,9 @@ export interface OutRecord {
 
 export const inKey = defineRecord<InRecord, [agentId: number]>(["in"], 1, {
   holds: "head of the inbox, banned, notify",
-  deferred: true,
 });
 export const outKey = defineRecord<OutRecord, [agentId: number]>(["out"], 1, {
   holds: "head of the outbox, banned, custody, sends of the last minute, retained bytes by day",
-  deferred: true,
 });
 
 export function newInRecord(): InRecord {

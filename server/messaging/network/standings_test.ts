@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../tests/support/read_through.ts";
 import { storeOn } from "../../../tests/support/store_on.ts";
 import assert from "node:assert/strict";
 import { createTestClock } from "../../../tests/support/clock.ts";
@@ -93,7 +94,7 @@ for (const exclusive of [true, false]) {
   Deno.test(`Standings.read() gives what counting everything gives, however it was folded, on ${store}`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 40 }), async (acts) => {
-        const kv = await Deno.openKv(":memory:");
+        const kv = await openMemoryKv();
         const clock = createTestClock();
         const storage = await openTestStorage(kv, { exclusive, clock });
         const open = () => new Standings(storeOn(kv), clock.now);
@@ -157,7 +158,7 @@ for (const exclusive of [true, false]) {
 }
 
 Deno.test("Tally.tidy() leaves few rows of many deltas, and deletes what checkpoints replace", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const clock = createTestClock();
   const storage = await openTestStorage(kv, { clock });
   const standings = new Standings(storeOn(kv), clock.now);
@@ -187,7 +188,7 @@ Deno.test("Tally.tidy() leaves few rows of many deltas, and deletes what checkpo
 });
 
 Deno.test("Standings.read() subtracts no minute twice after a start from a checkpoint", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const clock = createTestClock();
   const storage = await openTestStorage(kv, { clock });
   const standings = new Standings(storeOn(kv), clock.now);
@@ -214,7 +215,7 @@ Deno.test("Standings.read() subtracts no minute twice after a start from a check
 });
 
 Deno.test("Standings.read() has few rows in memory at a time, however many folds it missed", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const clock = createTestClock();
   const storage = await openTestStorage(kv, { clock });
   const leases = new Leases(storage.store);

@@ -31,7 +31,7 @@ import { signRegistration } from "../../support/mail_relay.ts";
 import { receive } from "../../support/mail_tools.ts";
 import type { TestRelay } from "../../support/relay.ts";
 import { deliver, newSendingOrg, send } from "../../support/sending_org.ts";
-import { storedRecord } from "../../support/stored_record.ts";
+import { storedRecord } from "../../support/read_through.ts";
 import { registerAgents, TestAgent, toBytes } from "../../support/test_agent.ts";
 import { rpcRequest, ToolAgent } from "../../support/tool_client.ts";
 import { deliveredWebhook } from "../../support/webhook_world.ts";

@@ -1,5 +1,5 @@
 /** PATCH /v1/agents/me: what changes, what is refused, what a repetition does. */
-import { storedRecord } from "../../support/stored_record.ts";
+import { storedRecord } from "../../support/read_through.ts";
 import assert from "node:assert/strict";
 import {
   subscriptionKey,

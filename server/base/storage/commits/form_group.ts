@@ -2,7 +2,6 @@
 import { CeilingReached, type IdSequence } from "./id_sequence.ts";
 import { type GroupAnnotation, isFor } from "./job.ts";
 import type { JobQueue, Pending } from "./job_queue.ts";
-import type { Journal } from "./journal.ts";
 import { JobTransaction, PlanGroup } from "./plan_group.ts";
 import { type RecordCache, recordName } from "./record_cache.ts";
 import type { RecordKey } from "./record_key.ts";
@@ -14,7 +13,6 @@ export interface Forming {
   ids: IdSequence;
   queue: JobQueue;
   annotations: readonly GroupAnnotation[];
-  journal: Journal | null;
   /** The job's records have to be read before it can be planned. */
   reload(pending: Pending): void;
   /** Whether an attempt of the job has come late has to be found out before it can be tried again. */

@@ -4,16 +4,16 @@
  * transaction and one fsync for each operation, however much it carries.
  *
  * What keeps it correct:
- * - What a job reads is what its commit checks: the versionstamp of each record, on exclusive stores
- *   too; of deferred ones that its number in the journal is unused (`journal.ts`). A record in an
- *   uncommitted group enters no other group.
+ * - What a job reads is what its commit checks: on a shared store the versionstamp of each record; on an
+ *   exclusive one memory is right, and its locks keep others out. A record in an uncommitted group
+ *   enters no other group.
  * - Memory changes only after a commit has succeeded. A failed or unclear one drops every record it
  *   touched from memory. Each retry plans again, on freshly read records and with new message ids.
  * - The first group leaves at once (a microtask later). Groups grow only while the store is busy. A
  *   timer would cost a lone caller most of its rate.
- * - A commit can be reported as failed after it succeeded. Each therefore writes a row of its own that
- *   tells: its number in the journal of an exclusive store, which settles it for good, and an attempt
- *   row on a shared one (`attempt.ts`), where it may still come a little later.
+ * - A commit can be reported as failed after it succeeded. An exclusive store finds out before it
+ *   answers (`journal/journal.ts`); on a shared one each commit writes an attempt row that tells
+ *   (`attempt.ts`), where it may still come a little later.
  */
 import { RelayError } from "../../errors.ts";
 import { NoAnswer } from "../rows/call_deadline.ts";
@@ -30,7 +30,6 @@ import {
   type Tried,
   unavailable,
 } from "./job_queue.ts";
-import { type Journal, storedUnder } from "./journal.ts";
 import type { PlanGroup } from "./plan_group.ts";
 import { type RecordCache, recordName } from "./record_cache.ts";
 import type { RecordKey } from "./record_key.ts";
@@ -50,8 +49,6 @@ export interface GroupCommitOptions {
   store: Store;
   records: RecordCache;
   ids: IdSequence;
-  /** Where an exclusive store keeps deferred records first; null on a shared one. */
-  journal: Journal | null;
   /** How many jobs may wait, and for how long; beyond that callers get 503 `unavailable`. */
   bounds?: QueueBounds;
   /** Called for commits that the store failed, not for conflicts. */
@@ -68,7 +65,6 @@ export class GroupCommit {
   readonly #listeners = new Map<string, (what: unknown) => void>();
   readonly #forming: Forming;
   readonly #queue: JobQueue;
-  readonly #journal: Journal | null;
   readonly #onFailure: (error: unknown) => void;
   readonly #onUnheard: (error: unknown) => void;
   #inFlight = 0;
@@ -82,7 +78,6 @@ export class GroupCommit {
     this.#store = options.store;
     this.#records = options.records;
     this.#ids = options.ids;
-    this.#journal = options.journal;
     this.#queue = new JobQueue(options.bounds);
     this.#onFailure = options.onFailure ?? (() => {});
     this.#onUnheard = options.onUnheard;
@@ -92,7 +87,6 @@ export class GroupCommit {
       ids: this.#ids,
       queue: this.#queue,
       annotations: this.#annotations,
-      journal: this.#journal,
       // Later: what is read may push a record out of memory that the group being formed does not lock yet.
       reload: (pending) => queueMicrotask(() => void this.#reload(pending)),
       look: (pending) => queueMicrotask(() => void this.#retry(pending)),
@@ -216,10 +210,6 @@ export class GroupCommit {
         this.#restoreIds();
         return;
       }
-      if (this.#journal?.isFull) {
-        this.#awaitJournal(this.#journal);
-        return;
-      }
       const group = formGroup(this.#forming);
       if (group === null) {
         if (this.#ids.ready(this.#store.now())) return;
@@ -239,15 +229,6 @@ export class GroupCommit {
     this.#ids.restore().catch((error) => {
       for (const pending of this.#queue.takeWaiting()) void this.#giveUp(pending, error);
     }).finally(() => {
-      this.#restoring = false;
-      this.#schedule();
-    });
-  }
-
-  /** No group leaves until records of former ones have been written to their rows. */
-  #awaitJournal(journal: Journal): void {
-    this.#restoring = true;
-    void journal.whenNotFull().finally(() => {
       this.#restoring = false;
       this.#schedule();
     });
@@ -376,19 +357,17 @@ export class GroupCommit {
     } catch (error) {
       failure = error;
     }
-    try {
-      versionstamp ??= await this.#outcome(group, failure);
-    } catch {
-      if (group.journalNumber !== null) return void this.#endWhenKnown(group, failure);
-      // else each job asks again before its retry
+    // An exclusive store knows what it has stored, a shared one may not.
+    if (versionstamp === null && !this.#store.exclusive) {
+      // Where it does not say either, each job asks again before its retry.
+      versionstamp = await this.#versionOf(group.attempt).catch(() => null);
     }
     this.#end(group, versionstamp, failure);
   }
 
   /** @param versionstamp null where nothing was stored, or where the store does not tell */
   #end(group: PlanGroup, versionstamp: string | null, failure: unknown): void {
-    // With a journal nothing can come later.
-    if (versionstamp === null && this.#journal === null) {
+    if (versionstamp === null && !this.#store.exclusive) { // else nothing can come later
       for (const { pending, result, announced } of group.members) {
         pending.tried.push({ attempt: group.attempt, result, announced });
       }
@@ -404,31 +383,6 @@ export class GroupCommit {
     group.fail();
     this.#queue.release(group.entries.keys());
     void this.#recover(group, failure); // its pause keeps no other group waiting
-  }
-
-  /**
-   * Keeps the records of a group until the store tells what it holds of them. Its callers wait, as
-   * long as callers wait for a store that hangs.
-   */
-  async #endWhenKnown(group: PlanGroup, failure: unknown): Promise<void> {
-    const outcome = await this.#journal!.settleAtLast(group.journalNumber!, group.attempt);
-    if (outcome === "unknown") { // the relay ends: the next start replays
-      for (const { pending } of group.members) void this.#giveUp(pending, failure);
-    } else this.#end(group, outcome, failure);
-    this.#schedule();
-  }
-
-  /**
-   * The versionstamp of a commit that holds our attempt id though reported as failed, or null.
-   * @throws whatever the store throws
-   */
-  async #outcome(group: PlanGroup, failure: unknown): Promise<string | null> {
-    const { journalNumber, attempt } = group;
-    if (this.#journal === null) return await this.#versionOf(attempt);
-    if (journalNumber === null) return null;
-    // The store has answered: nothing is on its way, and no number has to be used up for good.
-    if (failure === null) return await storedUnder(this.#store, journalNumber, attempt);
-    return await this.#journal.settle(journalNumber, attempt);
   }
 
   /** Tries the jobs of a failed commit again, apart from those that the failure did not concern. */

@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { createTestClock } from "../../../../tests/support/clock.ts";
 import { createFakeKv } from "../../../../tests/support/fake_kv.ts";
@@ -10,7 +11,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 for (const exclusive of [true, false]) {
   const store = exclusive ? "an exclusive" : "a shared";
   Deno.test(`GroupCommit plans no job while the clock is unsure but those that do not mind, on ${store} store`, async () => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const storage = await openTestStorage(kv, { exclusive });
     const { clock, commits } = storage;
     const planned: number[] = [];
@@ -47,7 +48,7 @@ for (const exclusive of [true, false]) {
 }
 
 Deno.test("GroupCommit calls a job unclear, not refused, whose retry the clock keeps from being planned", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const clock = createTestClock();
   let isBroken = false;
   const fake = createFakeKv({

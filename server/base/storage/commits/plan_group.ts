@@ -12,12 +12,6 @@ import {
   type Transaction,
 } from "./job.ts";
 import type { Pending } from "./job_queue.ts";
-import {
-  type Journal,
-  JOURNAL_ROW_BYTES,
-  type JournalRecord,
-  journalSizeBytes,
-} from "./journal.ts";
 import { type JoinedPart, JoinedRows } from "./joined_rows.ts";
 import { randomId } from "../rows/random_id.ts";
 import { isRecordKey, type RecordKey } from "./record_key.ts";
@@ -30,8 +24,6 @@ export interface PlanGroupOptions {
   records: RecordCache;
   ids: IdSequence;
   annotations?: readonly GroupAnnotation[];
-  /** Where an exclusive store keeps deferred records first; null on a shared one. */
-  journal: Journal | null;
 }
 
 export class PlanGroup {
@@ -42,13 +34,9 @@ export class PlanGroup {
   readonly #slotChecks: readonly RowCheck[];
   readonly members: (Planned & { pending: Pending })[] = [];
   readonly entries = new Map<string, RecordEntry>();
-  /** How many of them the commit checks: those that are not deferred. */
-  #checkedEntries = 0;
-  /** What the group's row in the journal takes, by record. */
-  readonly #journalled = new Map<string, number>();
-  #journalBytes = 0;
-  #journalNumber: number | null = null;
   readonly staged = new Map<string, unknown>();
+  /** What the staged records take, by name. */
+  readonly #recordBytes = new Map<string, number>();
   readonly #expiries = new Map<string, number>();
   readonly #rows: Write[] = [];
   readonly #joined = new JoinedRows();
@@ -80,32 +68,25 @@ export class PlanGroup {
     if (this.members.length >= (capacity.jobs ?? Infinity)) return false;
     let fresh = 0;
     for (const name of names) {
-      if (!this.entries.has(name) && !this.records.peekUnused(name)!.deferred) fresh++;
+      if (!this.entries.has(name)) fresh++;
     }
     return this.#checksWith(fresh) <= capacity.checks;
   }
 
   #checksWith(freshEntries: number): number {
-    return this.#checkedEntries + freshEntries + this.#absent.size + this.#slotChecks.length +
-      (this.options.journal === null ? 0 : 1);
+    const entries = this.options.store.exclusive ? 0 : this.entries.size + freshEntries;
+    return entries + this.#absent.size + this.#slotChecks.length;
   }
 
-  /** What the records that a job has staged add to the commit, and to its row in the journal. */
-  #stagedSize({ staged, expiries }: JobTransaction) {
-    const size = { mutations: 0, bytes: 0, journalBytes: 0, journalled: new Map<string, number>() };
+  /** What the records that a job has staged add to the commit: one that it has already, what it grows by. */
+  #stagedSize({ staged }: JobTransaction) {
+    const size = { mutations: 0, bytes: 0, ofRecords: new Map<string, number>() };
     for (const [name, value] of staged) {
-      const { key, deferred } = this.records.peekUnused(name)!;
-      if (!deferred) {
-        size.mutations++;
-        size.bytes += valueSizeBytes(value);
-        continue;
-      }
-      if (value === null || expiries.has(name)) {
-        throw new TypeError(`record ${name} is deferred: it is never deleted and never expires`);
-      }
-      const sizeBytes = journalSizeBytes(key, value);
-      size.journalled.set(name, sizeBytes);
-      size.journalBytes += sizeBytes - (this.#journalled.get(name) ?? 0);
+      const sizeBytes = valueSizeBytes(value);
+      const former = this.#recordBytes.get(name);
+      size.ofRecords.set(name, sizeBytes);
+      size.bytes += sizeBytes - (former ?? 0);
+      if (former === undefined) size.mutations++;
     }
     return size;
   }
@@ -125,22 +106,16 @@ export class PlanGroup {
     const staged = this.#stagedSize(transaction);
     const joined = this.#joined.sizeOf(transaction.joined);
     let keyBytes = this.#keyBytes + size.keyBytes + (joined?.keyBytes ?? 0);
-    let checkedEntries = 0;
-    for (const [, { key, deferred }] of fresh) {
-      if (deferred) continue;
-      checkedEntries++;
-      keyBytes += 2 * keySizeBytes(key);
-    }
-    const checks = this.#checksWith(checkedEntries) + transaction.absent.length +
+    for (const [, { key }] of fresh) keyBytes += 2 * keySizeBytes(key);
+    const checks = this.#checksWith(fresh.length) + transaction.absent.length +
       (this.#failsByItself(transaction) ? 0 : 1);
-    const journalBytes = this.#journalBytes + staged.journalBytes;
     const mutations = this.#mutations + size.mutations + staged.mutations +
       (joined?.mutations ?? 0);
     const bytes = this.#bytes + size.bytes + staged.bytes + (joined?.bytes ?? 0);
     if (
-      joined === null || journalBytes > JOURNAL_ROW_BYTES || checks > capacity.checks ||
+      joined === null || checks > capacity.checks ||
       mutations > capacity.mutations ||
-      bytes + journalBytes > capacity.bytes ||
+      bytes > capacity.bytes ||
       keyBytes > capacity.keyBytes
     ) {
       if (this.members.length > 0) return false;
@@ -149,9 +124,7 @@ export class PlanGroup {
     }
     this.members.push({ pending, result, announced: transaction.announced });
     for (const [name, entry] of fresh) this.entries.set(name, entry);
-    this.#checkedEntries += checkedEntries;
-    for (const [name, sizeBytes] of staged.journalled) this.#journalled.set(name, sizeBytes);
-    this.#journalBytes = journalBytes;
+    for (const [name, sizeBytes] of staged.ofRecords) this.#recordBytes.set(name, sizeBytes);
     this.#mutations = mutations;
     this.#bytes = bytes;
     this.#keyBytes = keyBytes;
@@ -194,7 +167,7 @@ export class PlanGroup {
 
   /** Whether the commit, where a network repeats it, fails by a record that it has changed itself. */
   #failsByItself(transaction?: JobTransaction): boolean {
-    return this.options.journal !== null ||
+    return this.options.store.exclusive ||
       [this.staged, transaction?.staged ?? []].some((staged) => {
         for (const [name, value] of staged) {
           if (value !== null || this.records.peekUnused(name)!.versionstamp !== null) return true;
@@ -205,55 +178,45 @@ export class PlanGroup {
 
   /** What the commit is made of: sums come first, so that one that fails prevents the later writes. */
   operation(): { checks: RowCheck[]; writes: Write[] } {
-    const { journal } = this.options;
+    const { exclusive } = this.options.store;
     const checks: RowCheck[] = [];
-    for (const { key, versionstamp, deferred } of this.entries.values()) {
-      if (!deferred) checks.push({ key, versionstamp });
+    if (!exclusive) { // where memory is right, and the locks in it hold, there is nothing to check
+      for (const { key, versionstamp } of this.entries.values()) checks.push({ key, versionstamp });
     }
     for (const key of this.#absent.values()) checks.push({ key, versionstamp: null });
     for (const check of this.#slotChecks) checks.push(check);
     const writes = this.#rows.filter(({ kind }) => kind === "sum");
-    const journalled: JournalRecord[] = [];
     for (const [name, value] of this.staged) {
-      const { key, deferred } = this.entries.get(name)!;
-      if (deferred) journalled.push([key, value]);
-      else if (value === null) writes.push({ kind: "delete", key });
-      else writes.push({ kind: "set", key, value, expireInMs: this.#expiries.get(name) });
+      const { key } = this.entries.get(name)!;
+      if (value === null) writes.push({ kind: "delete", key });
+      else {
+        const expireInMs = this.#expiries.get(name);
+        writes.push({
+          kind: "set",
+          key,
+          value,
+          expireInMs,
+          sizeBytes: this.#recordBytes.get(name),
+        });
+      }
     }
     for (const row of this.#rows) if (row.kind !== "sum") writes.push(row);
     for (const row of this.#joined.writes()) writes.push(row);
-    if (writes.length + journalled.length === 0) return { checks, writes };
-    if (journal !== null) {
-      this.#journalNumber = journal.begin();
-      const { check, write } = journal.rowOf(this.#journalNumber, this.attempt, journalled);
-      checks.push(check);
-      writes.push(write);
-    } else {
-      writes.push(attemptRow(this.attempt));
-      if (!this.#failsByItself()) {
-        checks.push({ key: attemptKey(this.attempt), versionstamp: null });
-      }
+    if (writes.length === 0 || exclusive) return { checks, writes };
+    writes.push(attemptRow(this.attempt));
+    if (!this.#failsByItself()) {
+      checks.push({ key: attemptKey(this.attempt), versionstamp: null });
     }
     return { checks, writes };
-  }
-
-  /** Its number in the journal of an exclusive store; null before the commit, and where it writes nothing. */
-  get journalNumber(): number | null {
-    return this.#journalNumber;
   }
 
   /** Puts what was committed into memory. */
   succeed(versionstamp: string): void {
     this.records.revision++;
-    const journalled: RecordEntry[] = [];
     for (const [name, value] of this.staged) {
       const entry = this.entries.get(name)!;
       entry.value = value;
       entry.versionstamp = value === null ? null : versionstamp;
-      if (entry.deferred) journalled.push(entry);
-    }
-    if (this.#journalNumber !== null) {
-      this.options.journal!.stored(this.#journalNumber, journalled);
     }
     for (const [name, entry] of this.entries) this.records.unlock(name, entry);
     // A record that memory knew as absent may now exist.
@@ -261,12 +224,10 @@ export class PlanGroup {
   }
 
   /**
-   * Drops from memory every record of a commit that failed or whose outcome is unknown. With deferred
-   * records the commit is known not to be stored: memory has them right.
+   * Drops from memory every record of a commit that failed or whose outcome is unknown.
    */
   fail(): void {
     this.records.revision++; // it may have been stored
-    if (this.#journalNumber !== null) this.options.journal!.ended(this.#journalNumber);
     for (const [name, entry] of this.entries) {
       this.records.unlock(name, entry);
       this.records.evict(name);
@@ -279,8 +240,7 @@ export class PlanGroup {
    */
   async changedRecords(): Promise<Set<string>> {
     const changed = new Set<string>();
-    await Promise.all([...this.entries].map(async ([name, { key, versionstamp, deferred }]) => {
-      if (deferred) return; // nobody else writes it
+    await Promise.all([...this.entries].map(async ([name, { key, versionstamp }]) => {
       const entry = await this.records.load(key);
       if (entry.versionstamp !== versionstamp) changed.add(name);
     }));
@@ -336,7 +296,8 @@ export class JobTransaction implements Transaction {
     }
     for (const row of this.rows) {
       size.keyBytes += keySizeBytes(row.key);
-      size.bytes += row.kind === "set" ? valueSizeBytes(row.value) : 8;
+      if (row.kind !== "set") size.bytes += 8;
+      else size.bytes += row.sizeBytes ??= valueSizeBytes(row.value);
     }
     for (const key of this.absent) size.keyBytes += keySizeBytes(key);
     return size;

@@ -5,7 +5,7 @@
  */
 import type { Store } from "../rows/store.ts";
 import { BoundedMap } from "../../bounds/bounded_map.ts";
-import { isDeferredKey, type RecordKey } from "./record_key.ts";
+import type { RecordKey } from "./record_key.ts";
 
 export interface RecordEntry {
   readonly key: Deno.KvKey;
@@ -19,10 +19,6 @@ export interface RecordEntry {
   locked: boolean;
   /** The entry is to be dropped as soon as it is not locked any more. */
   doubted: boolean;
-  /** Whether commits of an exclusive store put the record into the journal, not into its row. */
-  readonly deferred: boolean;
-  /** The value stands in the journal, and not yet in its row: it stays in memory. */
-  unsaved: boolean;
   /** Which one of all reads has put it into memory; commits of this process change it from there. */
   readonly readAs: number;
   /** How often it was asked for since the eviction last looked at it. */
@@ -108,8 +104,6 @@ export class RecordCache {
       versionstamp,
       locked: false,
       doubted: false,
-      deferred: this.store.exclusive && isDeferredKey(key),
-      unsaved: false,
       readAs: ++this.reads,
       uses: 0,
     };
@@ -181,7 +175,6 @@ export class RecordCache {
   evict(name: string): void {
     this.#loads.delete(name);
     const entry = this.#entries.get(name);
-    if (entry?.unsaved) return; // no row says more than memory
     if (entry?.locked) entry.doubted = true;
     else this.#entries.delete(name);
   }
@@ -191,12 +184,12 @@ export class RecordCache {
     entry.locked = false;
     if (!entry.doubted) return;
     entry.doubted = false;
-    if (!entry.unsaved && this.#entries.get(name) === entry) this.#entries.delete(name);
+    if (this.#entries.get(name) === entry) this.#entries.delete(name);
   }
 }
 
 function stays(entry: RecordEntry): boolean {
   const isUsed = entry.uses >= USES_TO_STAY;
   entry.uses = 0;
-  return isUsed || entry.locked || entry.unsaved;
+  return isUsed || entry.locked;
 }

@@ -1,7 +1,8 @@
+import { openMemoryKv } from "../../../../tests/support/read_through.ts";
 import { storeOn } from "../../../../tests/support/store_on.ts";
 import assert from "node:assert/strict";
 import { createFakeKv, seededRandom } from "../../../../tests/support/fake_kv.ts";
-import { type Tab, until } from "../../../../tests/support/journal.ts";
+import { until } from "../../../../tests/support/journal.ts";
 import {
   mailboxKey,
   openTestStorage,
@@ -22,7 +23,7 @@ async function withRecords(
   body: (test: TestRecords) => Promise<void>,
   options: TestStorageOptions & { held?: Promise<void> } = {},
 ): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const fake = createFakeKv({ kv });
   let reads = 0;
   const get = fake.get.bind(fake);
@@ -71,7 +72,7 @@ Deno.test("RecordCache.load() reads again what was evicted while it was read", a
 });
 
 Deno.test("RecordCache.load() forgets a read that failed", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const fake = createFakeKv({ kv });
   let fails = true;
   const get = fake.get.bind(fake);
@@ -162,7 +163,7 @@ Deno.test("RecordCache never drops a locked record, and later returns to its cap
 });
 
 Deno.test("jobs commit rightly while far more records are in use than memory holds", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const storage = await openTestStorage(createFakeKv({ kv, maxChecks: 100 }), { cached: 5 });
   const boxes = Array.from({ length: 40 }, (_, i) => `b${i}`);
   const add = (box: string) =>
@@ -183,11 +184,15 @@ Deno.test("jobs commit rightly while far more records are in use than memory hol
   kv.close();
 });
 
-const busyTab = defineRecord<Tab, [name: string]>(["busy-tab"], 1, { deferred: true });
+interface Tab {
+  done: readonly number[];
+}
+
+const busyTab = defineRecord<Tab, [name: string]>(["busy-tab"], 1);
 
 Deno.test("a record that memory drops for one that a job of the same group asks for is changed by no two groups", async () => {
-  using kv = await Deno.openKv(":memory:");
-  const journalBounds = { rows: 1_000, records: 1_000, afterMs: 0, batch: 10 };
+  using kv = await openMemoryKv();
+  const journalBounds = { rows: 1_000, changes: 1_000, bytes: 1_000_000, afterMs: 0 };
   const { records, commits, journal, close } = await openTestStorage(kv, {
     cached: 3,
     journalBounds,
@@ -205,7 +210,7 @@ Deno.test("a record that memory drops for one that a job of the same group asks 
         transaction.putRecord(busyTab(name), { done: [...done, number] });
       });
     }));
-    await until(() => journal!.size.records === 0);
+    await until(() => journal!.size.changes === 0);
   }
   const found = await Promise.all(names.map((name) => records.read<Tab>(busyTab(name))));
   const done = found.map((tab) => tab?.done.toSorted((a, b) => a - b));

@@ -13,8 +13,6 @@ declare const HOLDS: unique symbol;
 interface Shape {
   prefix: readonly KeyPart[];
   length: number;
-  /** Written to its own row some time after the commit: see `journal.ts`. */
-  deferred: boolean;
 }
 
 /** By the first part: for most rows one look-up shows that they are no records. */
@@ -22,16 +20,15 @@ const shapes = new Map<KeyPart, Shape[]>();
 
 /**
  * Declares records: all keys of `prefix` followed by exactly `arity` parts.
- * @param options.deferred for what nearly every commit writes: an exclusive store keeps it in its journal first. It is never deleted and never expires
  * @returns makes the key of one of them
  * @throws TypeError for a declaration that exists already
  */
 export function defineRecord<T, Parts extends KeyPart[] = []>(
   prefix: readonly [string, ...KeyPart[]],
   arity: Parts["length"],
-  { deferred = false }: Partial<Told> & { deferred?: boolean } = {},
+  _told?: Partial<Told>,
 ): KeyOf<Parts, RecordKey<T>> {
-  const shape = { prefix, length: prefix.length + arity, deferred };
+  const shape = { prefix, length: prefix.length + arity };
   const others = shapes.get(prefix[0]);
   if (others === undefined) shapes.set(prefix[0], [shape]);
   else if (others.some((other) => isSame(other, shape))) {
@@ -43,11 +40,6 @@ export function defineRecord<T, Parts extends KeyPart[] = []>(
 /** Whether a key belongs to a declared record. */
 export function isRecordKey(key: Deno.KvKey): boolean {
   return shapeOf(key) !== undefined;
-}
-
-/** Whether a key belongs to a record that an exclusive store may write later. */
-export function isDeferredKey(key: Deno.KvKey): boolean {
-  return shapeOf(key)?.deferred ?? false;
 }
 
 function shapeOf(key: Deno.KvKey): Shape | undefined {

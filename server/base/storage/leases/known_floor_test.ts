@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { createTestClock, type TestClock } from "../../../../tests/support/clock.ts";
 import { createFakeKv, type FakeKvOptions } from "../../../../tests/support/fake_kv.ts";
@@ -16,7 +17,7 @@ interface Rig {
 }
 
 async function withRig(body: (rig: Rig) => Promise<void>): Promise<void> {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const clock = createTestClock();
   const opened: TestStorage[] = [];
   await body({

@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { createTestClock } from "../../../../tests/support/clock.ts";
 import { openTestStorage } from "../../../../tests/support/storage.ts";
@@ -14,7 +15,7 @@ for (
   ] as [string, (clock: ReturnType<typeof createTestClock>) => void][]
 ) {
   Deno.test(`LeasedSteps renews its lease when ${what}: no other works meanwhile`, async () => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const clock = createTestClock();
     const storage = await openTestStorage(kv, { exclusive: false, clock });
     const { store } = storage;
@@ -38,7 +39,7 @@ for (
 }
 
 Deno.test("LeasedSteps.run() goes on with the other pieces where one fails, and throws why", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const storage = await openTestStorage(kv, { exclusive: false });
   let isStoreDown = false;
   let asked = 0;

@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { createTestClock, type TestClock } from "../../../../tests/support/clock.ts";
 import { createFakeKv, type FakeKvOptions } from "../../../../tests/support/fake_kv.ts";
@@ -25,7 +26,7 @@ interface TestStore {
 }
 
 async function withStore(body: (test: TestStore) => Promise<void>): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const clock = createTestClock();
   const opened: TestStorage[] = [];
   try {

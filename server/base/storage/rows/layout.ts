@@ -10,14 +10,16 @@ import { defineRow } from "./row_key.ts";
  * 2. On an exclusive store the sends of a commit share one (docs/adr/0042). Nothing is rewritten:
  *    rows of layout 1 are read as long as their signatures pass. A shared store is written as before,
  *    and stays what it is, so that older relays may run beside.
- * 3. An exclusive store has a journal (docs/adr/0042). Every start of this version replays it; an older
- *    relay would not.
+ * 3. An exclusive store has a journal of mailbox records. Every start of this version or a later one reads
+ *    it; an older relay would not.
+ * 4. The journal has whatever rows a commit changed (docs/adr/0042). Nothing is rewritten: what a relay
+ *    of layout 3 left in it is read as well.
  */
-export const LAYOUT_VERSION = 3;
+export const LAYOUT_VERSION = 4;
 const SHARED_LAYOUT_VERSION = 1;
 
 export const LAYOUT_KEY = defineRow(["meta", "layout"], 0, {
-  holds: "`{version}`; a newer one stops start-up. 3 as soon as an exclusive relay has opened " +
+  holds: "`{version}`; a newer one stops start-up. 4 as soon as an exclusive relay has opened " +
     "it, else 1",
 })();
 const ADDRESS_KEY = defineRow(["meta", "address-key"], 0, {

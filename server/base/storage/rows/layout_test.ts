@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { createFakeKv } from "../../../../tests/support/fake_kv.ts";
 import { silentStore } from "../../../../tests/support/silent_store.ts";
@@ -12,7 +13,7 @@ const rowsOn = (kv: Deno.Kv, given: Pick<RowsOptions, "startTicker"> = {}) =>
   createRows({ backend: new KvBackend(kv), random, isUnclear: true, ...given });
 
 async function withKv(body: (kv: Deno.Kv) => Promise<void>): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   try {
     await body(kv);
   } finally {

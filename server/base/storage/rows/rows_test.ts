@@ -1,4 +1,5 @@
 /** The contract of the store, over each adapter. */
+import { openMemoryKv } from "../../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { createFakeKv, type Faults } from "../../../../tests/support/fake_kv.ts";
 import { MemoryBackend } from "../../../../tests/support/memory_backend.ts";
@@ -16,7 +17,7 @@ function contract(name: string, test: (rows: Rows, backend: Backend) => Promise<
     await test(createRows({ backend, random, isUnclear: true }), backend);
   });
   Deno.test(`${name} (Deno KV)`, async () => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const backend = new KvBackend(createFakeKv({ kv, maxChecks: 10 }));
     await test(createRows({ backend, random, isUnclear: true }), backend);
   });
@@ -166,7 +167,7 @@ const FAULTS: readonly Partial<Faults>[] = [
 
 Deno.test("transact() stores once what an unclear store takes, and tells so", async () => {
   for (const faults of FAULTS) {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const fake = createFakeKv({ kv, faults, seed: 7 });
     const rows = createRows({ backend: new KvBackend(fake), random, isUnclear: true });
     for (let i = 0; i < 40; i++) {
@@ -192,7 +193,7 @@ Deno.test("transact() stores once what an unclear store takes, and tells so", as
 });
 
 Deno.test("transact() stores again, some times, what checks nothing and was left unclear", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   let unclear = 2;
   const fake = createFakeKv({
     kv,
@@ -211,7 +212,7 @@ Deno.test("transact() stores again, some times, what checks nothing and was left
 });
 
 Deno.test("list() reads a batch anew where the database is locked in its middle, no row twice", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   for (let i = 0; i < 30; i++) await kv.set(["row", i], i);
   let locks = 2;
   const flaky = {

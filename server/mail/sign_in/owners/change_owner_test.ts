@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { signInServices } from "../../../../tests/support/sign_in_rig.ts";
 import { openTestStorage } from "../../../../tests/support/storage.ts";
@@ -20,7 +21,7 @@ const ASKED_FROM = "192.0.2.7";
 async function withServices(
   test: (services: SignInServices & { queued: number }, kv: Deno.Kv) => Promise<void>,
 ): Promise<void> {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const storage = await openTestStorage(kv);
   const services = { ...signInServices(storage), queued: 0 };
   storage.commits.listen(QUEUED_TOPIC, () => services.queued++);

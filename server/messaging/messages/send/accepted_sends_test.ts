@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { StoreFailed } from "../../../base/storage/rows/call_deadline.ts";
 import { TEST_START_MS, type TestClock } from "../../../../tests/support/clock.ts";
@@ -29,7 +30,7 @@ async function withRig(
   body: (rig: Rig) => Promise<void>,
   { exclusive = true } = {},
 ): Promise<void> {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const counted = countReads(kv);
   const { store, records, clock, close } = await openTestStorage(counted.kv, { exclusive });
   await body({

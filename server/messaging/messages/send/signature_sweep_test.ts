@@ -1,3 +1,4 @@
+import { openMemoryKv } from "../../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { TEST_START_MS, type TestClock } from "../../../../tests/support/clock.ts";
 import { openTestStorage } from "../../../../tests/support/storage.ts";
@@ -13,6 +14,8 @@ interface Rig {
   kv: Deno.Kv;
   clock: TestClock;
   floor: () => Promise<number | undefined>;
+  /** As another process does. */
+  setFloor: (second: number) => Promise<unknown>;
   /** Seconds after the start of the rows that are there: of groups, then of single requests. */
   left: () => Promise<number[]>;
   single: (...seconds: number[]) => Promise<void>;
@@ -21,7 +24,7 @@ interface Rig {
 }
 
 async function withRig(test: (rig: Rig) => Promise<void>): Promise<void> {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const { store, clock, close } = await openTestStorage(kv);
   let rows = 0;
   await test({
@@ -31,6 +34,8 @@ async function withRig(test: (rig: Rig) => Promise<void>): Promise<void> {
       const { value } = await kv.get<{ second: number }>(["sig-floor"]);
       return value === null ? undefined : value.second - SECOND;
     },
+    setFloor: (second) =>
+      store.commit([], [{ kind: "set", key: ["sig-floor"], value: { v: 1, second } }]),
     left: async () => {
       const keys = await Array.fromAsync(kv.list({ prefix: ["sig"] }), ({ key }) => key);
       return keys.map(([, second, first]) => Number(second === "group" ? first : second) - SECOND);
@@ -106,7 +111,7 @@ Deno.test("SignatureSweep goes in small commits, on where it stopped, and does n
 });
 
 Deno.test("SignatureSweep deletes nothing before the floor is known, nor what a lowered one covers no more", async () => {
-  await withRig(async ({ kv, clock, floor, left, single, sweep }) => {
+  await withRig(async ({ setFloor, clock, floor, left, single, sweep }) => {
     await single(0, 1);
     clock.advance(9 * 3_600_000);
     await sweep({ isFloorKnown: () => Promise.resolve(false) }).run();
@@ -114,7 +119,7 @@ Deno.test("SignatureSweep deletes nothing before the floor is known, nor what a 
     assert.equal((await left()).length, 2);
     const lowering = sweep({
       async isFloorKnown() {
-        await kv.set(["sig-floor"], { v: 1, second: SECOND });
+        await setFloor(SECOND);
         return true;
       },
     });
