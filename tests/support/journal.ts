@@ -1,82 +1,97 @@
-/** Records of a test that an exclusive store keeps in its journal first, and what commits do to it. */
-import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
+/** The journal of an exclusive store alone, over a store whose answers a test may hold, lose or refuse. */
 import assert from "node:assert/strict";
-import { defineRecord } from "../../server/base/storage/commits/record_key.ts";
-import type { Job } from "../../server/base/storage/commits/group_commit.ts";
-import type { JournalBounds } from "../../server/base/storage/journal/journal.ts";
+import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
+import { Journal, type JournalBounds } from "../../server/base/storage/journal/journal.ts";
 import { journalKey, type JournalRow } from "../../server/base/storage/journal/journal_row.ts";
+import type { Backend, Write } from "../../server/base/storage/rows/backend.ts";
+import { createFakeKv, type FakeCommit, type FakeKvOptions } from "./fake_kv.ts";
 import { delay } from "./pace.ts";
-import {
-  createStore,
-  EMBEDDED_CAPACITY,
-  type Store,
-  type StoreCapacity,
-} from "../../server/base/storage/rows/store.ts";
-import type { FakeCommit } from "./fake_kv.ts";
-import { TEST_START_MS } from "./clock.ts";
-import { storeTimes, type TestStorage } from "./storage.ts";
 
-/** Which operations a record has seen, in their order. */
-export interface Tab {
-  done: readonly number[];
-  /** Makes the record large. */
-  text?: string;
-}
-
-export const tabKey = defineRecord<Tab, [name: string]>(["tab"], 1);
-export const doneKey = (operation: number): Deno.KvKey => ["done", operation];
-
-/** What ["done", operation] holds: as the signature row of a send does. */
-export interface DoneRow {
-  attempt: string;
-}
-
-/** Bounds that nothing reaches: no record is written to its row before the store is closed. */
+/** Bounds that nothing reaches: nothing is saved before the journal is closed. */
 export const NEVER: JournalBounds = {
   rows: 100_000,
   changes: 100_000,
-  bytes: 1e9,
+  bytes: 100_000_000,
   afterMs: 1_000_000,
 };
 
-/** Notes an operation in several records, and once in a row of its own, however often it is tried. */
-export function tabJob(
-  { store }: Pick<TestStorage, "store">,
-  operation: number,
-  names: readonly string[],
-  text?: string,
-): Job<number> {
+export const set = (name: string, value: unknown, expireInMs?: number): Write => ({
+  kind: "set",
+  key: ["row", name],
+  value,
+  ...(expireInMs === undefined ? {} : { expireInMs }),
+});
+export const remove = (name: string): Write => ({ kind: "delete", key: ["row", name] });
+
+export interface ControlledJournal {
+  /** What the store itself has. */
+  kv: Deno.Kv;
+  journal: Journal;
+  /** What came to the store since it was opened. */
+  commits: FakeCommit[];
+  /** Failures that it told of. */
+  failures: unknown[];
+  /** A value as the journal gives it; undefined where there is no row. */
+  read(name: string): Promise<unknown>;
+  /** A value as it stands in its own row, which may be behind. */
+  stored(name: string): Promise<unknown>;
+}
+
+export interface ControlledOptions extends Pick<FakeKvOptions, "intercept"> {
+  bounds?: JournalBounds;
+  now?: () => number;
+  /** Stands between the journal and the store. */
+  over?: (store: Backend) => Backend;
+}
+
+/** A journal over a store that others may have used before. Closes neither. */
+export async function openJournal(
+  kv: Deno.Kv,
+  { bounds = NEVER, now, over = (store) => store, intercept }: ControlledOptions = {},
+): Promise<ControlledJournal> {
+  const fake = createFakeKv({ kv, maxChecks: 100, intercept });
+  const failures: unknown[] = [];
+  const journal = await Journal.open(over(new KvBackend(fake)), {
+    random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
+    bounds,
+    now,
+    onFailure: (error) => void failures.push(error),
+  });
+  const valueOf = ({ value, versionstamp }: Deno.KvEntryMaybe<unknown>) =>
+    versionstamp === null ? undefined : value;
   return {
-    records: names.map(tabKey),
-    sizeBytes: 200,
-    findResult: async () =>
-      (await store.get<DoneRow>(doneKey(operation))).value === null ? undefined : operation,
-    plan(transaction) {
-      transaction.requireAbsent(doneKey(operation));
-      transaction.set(doneKey(operation), { attempt: transaction.attempt } satisfies DoneRow);
-      for (const name of names) {
-        const done = transaction.record<Tab>(tabKey(name))?.done ?? [];
-        transaction.putRecord<Tab>(tabKey(name), {
-          done: [...done, operation],
-          ...(text === undefined ? {} : { text }),
-        });
-      }
-      return operation;
-    },
+    kv,
+    journal,
+    commits: fake.commits,
+    failures,
+    read: async (name) => valueOf(await journal.get(["row", name])),
+    stored: async (name) => valueOf(await kv.get(["row", name])),
   };
 }
 
-/** What a commit is to the journal. */
-export type Step = "group" | "fence" | "raise" | "save" | "deletion" | "replay" | "other";
+/** The same over a store of its own, both closed in the end. */
+export async function withJournal(
+  body: (controlled: ControlledJournal) => Promise<void>,
+  options: ControlledOptions = {},
+): Promise<void> {
+  using kv = await Deno.openKv(":memory:");
+  const controlled = await openJournal(kv, options);
+  try {
+    await body(controlled);
+  } finally {
+    await controlled.journal.close();
+  }
+}
 
-export function stepOf({ writes }: FakeCommit): Step {
+/** What a commit is to the journal. */
+export type Step = "commit" | "use up" | "raise" | "save" | "deletion";
+
+export function stepOf({ checks, writes }: FakeCommit): Step {
   if (writes.some(({ key }) => `${key}` === "meta,journal")) return "raise";
-  const ofJournal = writes.filter(({ key }) => key[0] === "journal");
-  const set = ofJournal.find(({ kind }) => kind === "set");
-  if (set !== undefined) return (set.value as JournalRow).by === null ? "fence" : "group";
-  const tabs = writes.some(({ key }) => key[0] === "tab");
-  if (ofJournal.length > 0) return tabs ? "replay" : "deletion";
-  return tabs ? "save" : "other";
+  if (checks.some(({ key }) => `${key}` === "meta,journal")) return "save";
+  const row = writes.find(({ key, kind }) => key[0] === "journal" && kind === "set");
+  if (row === undefined) return "deletion";
+  return (row.value as JournalRow).by === null ? "use up" : "commit";
 }
 
 /** Numbers of the journal's rows in the store. */
@@ -85,15 +100,10 @@ export async function journalNumbers(kv: Deno.Kv): Promise<number[]> {
   return rows.map(({ key }) => key[1] as number);
 }
 
-/** A record's own row, which may be behind. */
-export async function rowOf(kv: Deno.Kv, name: string): Promise<readonly number[] | null> {
-  return (await kv.get<Tab>(tabKey(name))).value?.done ?? null;
-}
-
-/** A gate before the commits of one kind. */
+/** A gate before the calls of one kind. */
 export class Gate {
   #closed: PromiseWithResolvers<void> | null = null;
-  /** How many commits have come to it while it was closed. */
+  /** How many have come to it while it was closed. */
   held = 0;
 
   close(): void {
@@ -122,24 +132,4 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
     assert.ok(tries < 2_000, "it never came");
     await delay(2);
   }
-}
-
-export function writesOperation({ writes }: FakeCommit, operation: number): boolean {
-  return writes.some(({ key }) => `${key}` === `${doneKey(operation)}`);
-}
-
-/** What a process knows of a record. */
-export async function known({ records }: TestStorage, name: string): Promise<readonly number[]> {
-  return (await records.read<Tab>(tabKey(name)))?.done ?? [];
-}
-
-/** A store for the replay alone. */
-export function storeOn(kv: Deno.Kv, capacity: StoreCapacity = EMBEDDED_CAPACITY): Store {
-  return createStore({
-    backend: new KvBackend(kv),
-    exclusive: true,
-    capacity,
-    ...storeTimes({ now: () => TEST_START_MS, elapsed: () => 0 }),
-    random: (sizeBytes) => new Uint8Array(sizeBytes),
-  });
 }

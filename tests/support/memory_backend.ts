@@ -14,7 +14,7 @@ import { READ_KEYS } from "../../server/base/storage/rows/backend.ts";
 type KeyPart = Exclude<Deno.KvKeyPart, symbol>;
 
 /** Kinds of key parts in the order of Deno KV. */
-const KINDS = ["object", "string", "number", "bigint", "boolean"];
+const KINDS = ["object", "string", "bigint", "number", "boolean"];
 
 function compareParts(a: KeyPart, b: KeyPart): number {
   const kinds = KINDS.indexOf(typeof a) - KINDS.indexOf(typeof b);

@@ -2,7 +2,7 @@ import { openMemoryKv } from "../../../../tests/support/read_through.ts";
 import { storeOn } from "../../../../tests/support/store_on.ts";
 import assert from "node:assert/strict";
 import { createFakeKv, seededRandom } from "../../../../tests/support/fake_kv.ts";
-import { type Tab, until } from "../../../../tests/support/journal.ts";
+import { until } from "../../../../tests/support/journal.ts";
 import {
   mailboxKey,
   openTestStorage,
@@ -183,6 +183,10 @@ Deno.test("jobs commit rightly while far more records are in use than memory hol
   await storage.close();
   kv.close();
 });
+
+interface Tab {
+  done: readonly number[];
+}
 
 const busyTab = defineRecord<Tab, [name: string]>(["busy-tab"], 1);
 

@@ -6,7 +6,7 @@
  * saved stays until all reads that began before have ended, since their answer may lack it.
  */
 import type { MaybeRow, Row } from "../rows/backend.ts";
-import { orderedName, rangeOf } from "./key_order.ts";
+import { orderedName } from "./key_order.ts";
 import { SortedNames } from "./sorted_names.ts";
 
 /** Never mutated but for `unsaved`: a new change of its row replaces it. */
@@ -34,7 +34,10 @@ export class ChangedRows {
   readonly #reads = new Set<number>();
   #lastRead = 0;
   /** What leaves once all reads up to one have ended. */
-  readonly #leaving: { lastRead: number; rows: readonly ChangedRow[] }[] = [];
+  readonly #leaving: { lastRead: number; rows: readonly ChangedRow[]; bytes: number }[] = [];
+  #leavingBytes = 0;
+  /** By name: the end of a commit under way that writes a row to where it belongs. */
+  readonly #direct = new Map<string, Promise<unknown>>();
 
   /** Those that the store does not have, and their bytes in the journal. */
   get unsaved(): { rows: number; bytes: number } {
@@ -83,48 +86,70 @@ export class ChangedRows {
       row.unsaved = false;
       this.#count(row, -1);
     }
-    this.#leaving.push({ lastRead: this.#lastRead, rows });
+    const bytes = rows.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    this.#leaving.push({ lastRead: this.#lastRead, rows, bytes });
+    this.#leavingBytes += bytes;
+    if (this.#leavingBytes > LEAVING_BYTES) this.#reads.clear(); // they read again
     this.#leave();
   }
 
   #leave(): void {
     const [oldest = Infinity] = this.#reads;
     while (this.#leaving.length > 0 && this.#leaving[0]!.lastRead < oldest) {
-      for (const row of this.#leaving.shift()!.rows) {
+      const { rows, bytes } = this.#leaving.shift()!;
+      this.#leavingBytes -= bytes;
+      for (const row of rows) {
         if (this.#rows.get(row.name) === row) this.forget(row.name);
       }
     }
   }
 
   /**
+   * A commit is under way that writes rows to where they belong: the store may give them before memory has
+   * what else the commit has changed.
+   * @param ended resolves when memory has all of it, or nothing was stored
+   */
+  async writes(names: readonly string[], ended: Promise<unknown>): Promise<void> {
+    for (const name of names) this.#direct.set(name, ended);
+    await ended;
+    for (const name of names) if (this.#direct.get(name) === ended) this.#direct.delete(name);
+  }
+
+  /**
    * Reads the store.
+   * @param read may be called again
+   * @param concerns whether a row is among those that it reads
    * @param merge called with its answer: what was changed by then comes first
    */
   async read<Read, Result>(
     read: () => Promise<Read>,
+    concerns: (name: string) => boolean,
     merge: (found: Read) => Result,
   ): Promise<Result> {
-    const number = ++this.#lastRead;
-    this.#reads.add(number);
-    try {
-      return merge(await read());
-    } finally {
-      this.#reads.delete(number);
-      if (this.#leaving.length > 0) this.#leave();
+    for (;;) {
+      const number = ++this.#lastRead;
+      this.#reads.add(number);
+      try {
+        const found = await read();
+        for (const [name, ended] of [...this.#direct]) if (concerns(name)) await ended;
+        if (this.#reads.has(number)) return merge(found);
+      } finally {
+        this.#reads.delete(number);
+        if (this.#leaving.length > 0) this.#leave();
+      }
     }
   }
 
   /**
-   * Rows of a range as they are now.
+   * Rows of a range of names as they are now.
    * @param found the first ones of the store, at most `most`
    * @returns null where more of the store's have to be known
    */
   merge<T>(
     found: Row<T>[],
-    selector: Deno.KvListSelector,
+    { from, to }: { from: string; to: string },
     { most, limit, reverse }: { most: number; limit: number; reverse: boolean },
   ): Row<T>[] | null {
-    const { from, to } = rangeOf(selector);
     const names = this.#names.between(from, to, reverse);
     let next = names.next();
     if (next.done) return found.length > limit ? found.slice(0, limit) : found;
@@ -149,6 +174,8 @@ export class ChangedRows {
   }
 }
 
+/** Kept for reads under way, at most: one that the store does not answer would keep all that is saved. */
+const LEAVING_BYTES = 32 * 1024 * 1024;
 /** No name comes behind it. */
 const AFTER_ALL = "\xff";
 

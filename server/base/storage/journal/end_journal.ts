@@ -28,6 +28,7 @@ export async function endJournal(
   nowMs: number,
 ): Promise<number> {
   let ended = 0;
+  const outdated = await outdatedBy(store);
   for (;;) {
     const listed: Listed[] = await store.list(
       { prefix: journalKey.under() },
@@ -35,7 +36,7 @@ export async function endJournal(
       false,
     );
     if (listed.length === 0) return ended;
-    const { rows, writes } = firstCommit(listed, capacity, nowMs);
+    const { rows, writes } = firstCommit(listed, outdated, capacity, nowMs);
     const deletions = rows.map(({ key }): Write => ({ kind: "delete", key }));
     // Another process that was faster leaves no row that could be checked.
     if (await store.commit(rows, [...writes, ...deletions]) !== null) ended += rows.length;
@@ -45,9 +46,29 @@ export async function endJournal(
 /** Of up to 64 KiB. */
 const ROWS_A_READ = 100;
 
+/** By name: the last number that says of a key that what rows before it say is outdated. */
+async function outdatedBy(store: Pick<Backend, "list">): Promise<Map<string, number>> {
+  const numbers = new Map<string, number>();
+  for (let start = journalKey(0);;) {
+    const rows: Listed[] = await store.list(
+      { prefix: journalKey.under(), start },
+      ROWS_A_READ,
+      false,
+    );
+    for (const { key, value } of rows) {
+      for (const change of changesOf(value)) {
+        if (change[0] === THROUGH) numbers.set(orderedName(change[1]), key[1] as number);
+      }
+    }
+    if (rows.length < ROWS_A_READ) return numbers;
+    start = journalKey(rows.at(-1)!.key[1] as number + 1);
+  }
+}
+
 /** As many of the first rows as fit one commit, and the last change of each key in them. */
 function firstCommit(
   listed: readonly Listed[],
+  outdated: ReadonlyMap<string, number>,
   capacity: StoreCapacity,
   nowMs: number,
 ): { rows: Listed[]; writes: Iterable<Write> } {
@@ -71,7 +92,7 @@ function firstCommit(
     for (const change of changes) {
       const name = orderedName(change[1]);
       if (change[0] === THROUGH) writes.delete(name);
-      else {
+      else if ((outdated.get(name) ?? -1) <= (row.key[1] as number)) {
         const [kind, key, value, expiresAtMs] = change;
         const versionstamp = kind === SET ? "" : null;
         writes.set(name, savedAs({ key, value, versionstamp, expiresAtMs }, nowMs));

@@ -10,13 +10,15 @@
  * - A commit waits for commits under way that change or check one of its keys. So changes of one key
  *   stand in the journal in their order, and replaying is harmless, however often it is done.
  * - What is large goes to its own row at once, and so does the deletion of what memory lacks; the
- *   journal then says that what it held of that key is outdated.
+ *   journal then says that what it held of that key is outdated. Reads of it meanwhile wait for the commit.
  * - A commit requires its number unused. An unclear one is settled by using the number up: either it was
  *   stored by then, or it never will be. Until that is known its keys stay held, and the number stays
  *   used up until the process ends.
  * - A save that was called failed cannot come to the store after a later one (save_fence.ts).
  */
 import type { Backend, MaybeRow, Row, RowCheck, Write } from "../rows/backend.ts";
+import { doneWithin } from "../../time/done_within.ts";
+import { NoAnswer } from "../rows/call_deadline.ts";
 import { keySizeBytes } from "../rows/stored_size.ts";
 import { asRow, type ChangedRow, ChangedRows } from "./changed_rows.ts";
 import {
@@ -24,7 +26,7 @@ import {
   changesOf,
   cutIntoRows,
   DELETED,
-  fitsRow,
+  fitsJournal,
   type FormerJournalRow,
   journalKey,
   type JournalRow,
@@ -33,7 +35,7 @@ import {
   SET,
   THROUGH,
 } from "./journal_row.ts";
-import { orderedName } from "./key_order.ts";
+import { orderedName, rangeOf } from "./key_order.ts";
 import { SaveFence } from "./save_fence.ts";
 
 export interface JournalBounds {
@@ -68,6 +70,8 @@ const SAVED_KEY_BYTES = 60_000;
 const DELETIONS = 500;
 /** Of up to 64 KiB. */
 const ROWS_OF_A_READ = 100;
+/** How long a commit waits for what has to be saved first. */
+const ROOM_MS = 2_000;
 /** How long the end of a relay may take for saving: what is left is read by the next start. */
 const CLOSING_MS = 400;
 
@@ -85,6 +89,8 @@ interface Planned {
   write: Write;
   name: string;
   sizeBytes: number;
+  /** It goes to its own row, whatever there is of it in the journal. */
+  isDirect: boolean;
 }
 
 export class Journal implements Backend {
@@ -186,17 +192,23 @@ export class Journal implements Backend {
 
   async getMany<T>(keys: readonly Deno.KvKey[]): Promise<MaybeRow<T>[]> {
     const names = keys.map(orderedName);
-    const absent = keys.filter((_, i) => this.#changed.get(names[i]!) === undefined);
-    const merge = (rows: MaybeRow<T>[]) => {
-      let at = 0;
-      return keys.map((key, i) => {
-        const row = key === absent[at] ? rows[at++]! : undefined;
-        const changed = this.#changed.get(names[i]!);
-        return changed === undefined ? row! : asRow<T>(changed);
-      });
+    const present = () => names.map((name) => this.#changed.get(name));
+    let before = present();
+    if (!before.includes(undefined)) return before.map((row) => asRow<T>(row!));
+    const read = () => {
+      before = present();
+      const absent = keys.filter((_, i) => before[i] === undefined);
+      return absent.length === 0 ? Promise.resolve([]) : this.#readAll<T>(absent);
     };
-    if (absent.length === 0) return merge([]);
-    return await this.#changed.read(() => this.#readAll<T>(absent), merge);
+    return await this.#changed.read(read, (name) => names.includes(name), (rows) => {
+      let at = 0;
+      // What has left memory meanwhile is as it was.
+      return names.map((name, i) => {
+        const row = before[i] === undefined ? rows[at++]! : asRow<T>(before[i]);
+        const changed = this.#changed.get(name);
+        return changed === undefined ? row : asRow<T>(changed);
+      });
+    });
   }
 
   async #readAll<T>(keys: readonly Deno.KvKey[]): Promise<MaybeRow<T>[]> {
@@ -204,10 +216,12 @@ export class Journal implements Backend {
   }
 
   async list<T>(selector: Deno.KvListSelector, limit: number, reverse: boolean): Promise<Row<T>[]> {
+    const range = rangeOf(selector);
     for (let most = limit;; most *= 4) {
       const merged = await this.#changed.read(
         () => this.store.list<T>(selector, most, reverse),
-        (rows) => this.#changed.merge(rows, selector, { most, limit, reverse }),
+        (name) => name >= range.from && name < range.to,
+        (rows) => this.#changed.merge(rows, range, { most, limit, reverse }),
       );
       if (merged !== null) return merged;
     }
@@ -219,19 +233,15 @@ export class Journal implements Backend {
 
   /** @throws only what was not stored; where the store does not say, it waits until it does */
   async commit(checks: readonly RowCheck[], writes: readonly Write[]): Promise<string | null> {
-    const planned = writes.map((write): Planned => ({
-      write,
-      name: orderedName(write.key),
-      sizeBytes: journalSizeBytes(write),
-    }));
+    const planned = writes.map(plan);
     const checked = checks.map(({ key }) => orderedName(key));
     const names = [...checked, ...planned.map(({ name }) => name)];
+    const untilMs = performance.now() + ROOM_MS;
     for (;;) {
       const held = this.#heldBy(names);
       if (held !== undefined) await held;
-      else if (this.#isFull) await this.#room();
-      else if (planned.some((one) => this.#mustBeSaved(one))) await this.#saveNow();
-      else break;
+      else if (!this.#isFull && !planned.some((one) => this.#mustBeSaved(one))) break;
+      else await this.#saved(untilMs);
     }
     const left: RowCheck[] = [];
     for (const [i, check] of checks.entries()) {
@@ -260,9 +270,9 @@ export class Journal implements Backend {
     }
   }
 
-  /** Whether a value that no row of the journal can hold replaces one that is in the journal alone. */
-  #mustBeSaved({ name, sizeBytes }: Planned): boolean {
-    return !fitsRow(sizeBytes) && this.#changed.get(name)?.unsaved === true;
+  /** Whether what no row of the journal can hold replaces what is in the journal alone. */
+  #mustBeSaved({ name, isDirect }: Planned): boolean {
+    return isDirect && this.#changed.get(name)?.unsaved === true;
   }
 
   async #commit(
@@ -272,24 +282,24 @@ export class Journal implements Backend {
     const nowMs = this.#now();
     const changes: Change[] = [];
     const sizes: number[] = [];
-    const deferred: Planned[] = [];
-    const through: Planned[] = [];
-    const sums: Write[] = [];
+    /** Those of the changes, and what goes to its own row. */
+    const changing: Planned[] = [];
+    const direct: Planned[] = [];
     for (const one of planned) {
       const { write, name, sizeBytes } = one;
       const { kind, key } = write;
       if (kind === "sum") {
-        sums.push(write);
+        direct.push(one);
         continue;
       }
+      changing.push(one);
       const isUnsaved = this.#changed.get(name)?.unsaved === true;
-      if (!isUnsaved && (kind === "delete" || sizeBytes > THROUGH_BYTES)) {
-        through.push(one);
+      if (one.isDirect || !isUnsaved && (kind === "delete" || sizeBytes > THROUGH_BYTES)) {
+        direct.push(one);
         changes.push([THROUGH, key]);
         sizes.push(journalSizeBytes({ kind: "delete", key }));
         continue;
       }
-      deferred.push(one);
       sizes.push(sizeBytes);
       if (kind === "delete") changes.push([DELETED, key]);
       else if (write.expireInMs === undefined) changes.push([SET, key, write.value]);
@@ -299,35 +309,40 @@ export class Journal implements Backend {
     const number = this.#next;
     this.#next += rows.length;
     this.#open.add(number);
-    const written = [...sums, ...through.map(({ write }) => write)];
+    const written = direct.map(({ write }) => write);
     for (const [i, some] of rows.entries()) {
       const value: JournalRow = { v: 2, by: this.#by, changes: some };
       written.push({ kind: "set", key: journalKey(number + i), value });
     }
     const isFree = { key: journalKey(number), versionstamp: null };
-    let stored: string | null;
+    const ended = Promise.withResolvers<void>();
+    if (direct.length > 0) {
+      void this.#changed.writes(direct.map(({ name }) => name), ended.promise);
+    }
     try {
-      stored = await this.#store([...checks, isFree], written, number);
+      const stored = await this.#store([...checks, isFree], written, number)
+        .finally(() => this.#open.delete(number));
+      if (stored === null) return null;
+      const versionstamp = versionstampOf(number);
+      const saved: ChangedRow[] = [];
+      for (const { write, name } of direct) if (write.kind === "sum") this.#changed.forget(name);
+      for (const [i, change] of changes.entries()) {
+        const { name, sizeBytes } = changing[i]!;
+        if (change[0] === THROUGH) saved.push(this.#putThrough(changing[i]!, stored));
+        else this.#put(change, name, sizeBytes, versionstamp);
+      }
+      if (saved.length > 0) this.#changed.saved(saved);
+      if (this.#isOver(1)) this.#save();
+      else this.#saveLater();
+      return versionstamp;
     } finally {
-      this.#open.delete(number);
+      ended.resolve();
     }
-    if (stored === null) return null;
-    const versionstamp = versionstampOf(number);
-    let at = 0;
-    for (const change of changes) {
-      if (change[0] === THROUGH) continue;
-      const { name, sizeBytes } = deferred[at++]!;
-      this.#put(change, name, sizeBytes, versionstamp);
-    }
-    if (through.length > 0) this.#putThrough(through, stored);
-    if (this.#isOver(1)) this.#save();
-    else this.#saveLater();
-    return versionstamp;
   }
 
   /** What went to its own row stays in memory as long as a read may have begun before. */
-  #putThrough(planned: readonly Planned[], stored: string): void {
-    const rows = planned.map(({ write, name, sizeBytes }): ChangedRow => ({
+  #putThrough({ write, name, sizeBytes }: Planned, stored: string): ChangedRow {
+    const row: ChangedRow = {
       name,
       key: write.key,
       value: write.kind === "set" ? write.value : undefined,
@@ -335,9 +350,9 @@ export class Journal implements Backend {
       expiresAtMs: undefined,
       sizeBytes,
       unsaved: false,
-    }));
-    for (const row of rows) this.#changed.put(row);
-    this.#changed.saved(rows);
+    };
+    this.#changed.put(row);
+    return row;
   }
 
   /**
@@ -403,14 +418,13 @@ export class Journal implements Backend {
       bytes >= times * this.#bounds.bytes;
   }
 
-  async #room(): Promise<void> {
+  /** Resolves when something was saved. @throws NoAnswer where nothing is any more, or not in time */
+  async #saved(untilMs: number): Promise<void> {
+    if (this.#closed || performance.now() > untilMs) {
+      throw new NoAnswer("does not take what its journal has to be saved for first");
+    }
     this.#save();
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
-  async #saveNow(): Promise<void> {
-    this.#save();
-    await this.#saving;
   }
 
   #wake(): void {
@@ -434,7 +448,8 @@ export class Journal implements Backend {
       if (this.#isFull) await pause(RETRY_MS);
       this.#saving = null;
       this.#wake();
-      if (this.size.changes > 0) this.#saveLater();
+      const { rows, changes } = this.size;
+      if (rows + changes + this.#former.length > 0) this.#saveLater();
     });
   }
 
@@ -486,15 +501,38 @@ export class Journal implements Backend {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#wake();
-    await Promise.all([this.#saving, ...this.#held.values()]);
     try {
-      await this.#saveOnce();
-      // Nothing of this process is on its way any more.
-      if (this.size.changes === 0) await this.#deleteRows([...this.#usedUp].slice(0, DELETIONS));
+      await doneWithin(this.#saveLast(), 2 * CLOSING_MS); // a silent store is not waited for
     } catch (error) {
       this.#onFailure(error); // the next start reads it
     }
   }
+
+  async #saveLast(): Promise<void> {
+    await Promise.all([this.#saving, ...this.#held.values()]);
+    await this.#saveOnce();
+    // Nothing of this process is on its way any more.
+    const numbers = [...this.#usedUp];
+    while (numbers.length > 0 && this.size.changes === 0 && performance.now() < this.#untilMs) {
+      await this.#deleteRows(numbers.splice(0, DELETIONS));
+    }
+  }
+}
+
+/** A value that only Deno KV itself can hold, or would refuse, goes to it at once. */
+function plan(given: Write): Planned {
+  const value = given.kind === "set" ? detached(given.value) : undefined;
+  const write = given.kind === "set" && given.value !== value ? { ...given, value } : given;
+  const name = orderedName(write.key);
+  const sizeBytes = journalSizeBytes(write);
+  return { write, name, sizeBytes, isDirect: !fitsJournal(write, name, sizeBytes) };
+}
+
+/** Bytes alone, as the store gives them: not the larger buffer that a view keeps. */
+function detached(value: unknown): unknown {
+  if (!(value instanceof Uint8Array)) return value;
+  const isWhole = value.constructor === Uint8Array && value.byteLength === value.buffer.byteLength;
+  return isWhole ? value : new Uint8Array(value);
 }
 
 /** No versionstamp of Deno KV begins like it. */

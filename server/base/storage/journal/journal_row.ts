@@ -42,13 +42,27 @@ const ENCLOSING_BYTES = 64;
 
 /** Upper bound of what a write takes in the journal. */
 export function journalSizeBytes(write: Write): number {
-  const valueBytes = write.kind === "set" ? valueSizeBytes(write.value) : 0;
+  const valueBytes = write.kind === "set" ? write.sizeBytes ?? valueSizeBytes(write.value) : 0;
   return keySizeBytes(write.key) + valueBytes + ENCLOSING_BYTES;
 }
 
-/** Whether a row of the journal can hold it. */
-export function fitsRow(sizeBytes: number): boolean {
-  return sizeBytes <= ROW_BYTES;
+/** Deno KV refuses longer keys, and ends of life that are further. */
+const KEY_BYTES = 2_048;
+const LONGEST_LIFE_MS = 1e15;
+
+/**
+ * Whether the journal can hold a write, and the store will take it from there: what it refuses has to be
+ * refused when it is committed.
+ * @param name as orderedName() has it
+ * @param sizeBytes as journalSizeBytes() has it
+ */
+export function fitsJournal(write: Write, name: string, sizeBytes: number): boolean {
+  if (write.kind === "sum" || sizeBytes > ROW_BYTES) return false;
+  if (name.length === 0 || name.length > KEY_BYTES) return false;
+  if (write.kind === "delete") return true;
+  const { value, expireInMs = 0 } = write;
+  return !(value instanceof Deno.KvU64) && Number.isInteger(expireInMs) && expireInMs >= 0 &&
+    expireInMs <= LONGEST_LIFE_MS;
 }
 
 /**

@@ -1,22 +1,28 @@
 /**
  * Keys as strings whose order is that of Deno KV's rows: how memory sorts what a file sorts by itself.
- * Parts are told apart by a tag: bytes, strings, numbers, bigints, booleans, in this order.
+ * Parts are told apart by a tag: bytes, strings, bigints, numbers, booleans, in this order.
  */
 
+// deno-lint-ignore no-control-regex -- NUL alone is escaped
 const PLAIN = /^[\x01-\x7f]*$/;
 const utf8 = new TextEncoder();
 const double = new DataView(new ArrayBuffer(8));
 
-/** One string a key: two keys have the same one if they are the same row. */
+/**
+ * One string a key: two keys have the same one if they are the same row. Its length is that of the key in the
+ * store, or above it.
+ * @throws TypeError for a part that no key has
+ */
 export function orderedName(key: Deno.KvKey): string {
   let name = "";
   for (const part of key) {
     if (typeof part === "string") {
       name += "\x02" + (PLAIN.test(part) ? part : escaped(utf8.encode(part))) + "\0";
-    } else if (typeof part === "number") name += "\x03" + orderedDouble(part);
+    } else if (typeof part === "number") name += "\x04" + orderedDouble(part);
     else if (part instanceof Uint8Array) name += "\x01" + escaped(part) + "\0";
-    else if (typeof part === "bigint") name += "\x04" + orderedBigint(part);
-    else name += part ? "\x06" : "\x05";
+    else if (typeof part === "bigint") name += "\x03" + orderedBigint(part);
+    else if (typeof part === "boolean") name += part ? "\x06" : "\x05";
+    else throw new TypeError(`a key has a part that is a ${typeof part}`);
   }
   return name;
 }
