@@ -30,6 +30,13 @@ export async function openKvFile(path: string): Promise<Deno.Kv> {
   return readThrough(await Deno.openKv(path));
 }
 
+/** What a commit sets by setting a row: that row, or what stands in it where it is one of the journal. */
+export function setBy(key: Deno.KvKey, value: unknown): [key: Deno.KvKey, value: unknown][] {
+  if (key[0] !== JOURNAL) return [[key, value]];
+  const set = changesOf(value as JournalRow).filter(([kind]) => kind === SET);
+  return set.map(([, key, value]) => [key, value]);
+}
+
 /** Bounds of a relay beside which a test writes rows that the relay has changed. */
 export const SAVED_AT_ONCE: JournalBounds = {
   rows: 10_000,
@@ -38,10 +45,12 @@ export const SAVED_AT_ONCE: JournalBounds = {
   afterMs: 0,
 };
 const SAVED_WITHIN_MS = 5_000;
+const [JOURNAL] = journalKey.under();
 
 /**
- * @returns the same store, of which get, getMany and list see what stands in the journal alone. What is written
- *   waits until that is so of its rows no more: memory masks them before
+ * @returns the same store, of which get, getMany and list see what stands in the journal alone; no list has the
+ *   journal itself unless by its prefix. What is written waits until its rows have left the journal: the relay's
+ *   memory masks them before
  */
 export function readThrough(kv: Deno.Kv): Deno.Kv {
   const reading = {
@@ -59,6 +68,7 @@ export function readThrough(kv: Deno.Kv): Deno.Kv {
       const journalled = await readJournal(kv);
       const rows = new Map<string, Deno.KvEntryMaybe<unknown>>();
       for await (const row of kv.list(selector)) rows.set(orderedName(row.key), row);
+      if (!("prefix" in selector) || selector.prefix[0] !== JOURNAL) removeJournal(rows);
       const { from, to } = rangeOf(selector);
       for (const [name, row] of journalled) if (name >= from && name < to) rows.set(name, row);
       const names = [...rows.keys()].sort();
@@ -124,6 +134,11 @@ async function unmasked(kv: Deno.Kv, keys: readonly Deno.KvKey[]): Promise<void>
     }
     await delay(2);
   }
+}
+
+/** What it holds is told as if it stood where it belongs, and what is outdated in it leaves soon. */
+function removeJournal(rows: Map<string, Deno.KvEntryMaybe<unknown>>): void {
+  for (const [name, { key }] of rows) if (key[0] === JOURNAL) rows.delete(name);
 }
 
 /** By name: what stands in the journal of each row. A row leaves it once it stands where it belongs. */
