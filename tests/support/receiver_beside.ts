@@ -8,7 +8,7 @@ import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
 import { openStorage, type StorageOptions } from "../../server/base/storage/part.ts";
 import { openWaiting } from "../../server/base/waiting/part.ts";
 import { MailSecret } from "../../server/mail/access/mail_secret.ts";
-import { createMailCore } from "../../server/mail/mailbox/mail_core.ts";
+import { createMailCore, type MailCore } from "../../server/mail/mailbox/mail_core.ts";
 import { openReceiving } from "../../server/mail/receiving/part.ts";
 import type { Receiver } from "../../server/mail/receiving/receiver.ts";
 import { openReports } from "../../server/mail/receiving/reports/part.ts";
@@ -20,6 +20,8 @@ import type { TestRelay } from "./relay.ts";
 
 export interface ReceiverBeside extends AsyncDisposable {
   receiver: Receiver;
+  /** What it stores in. */
+  mailboxes: MailCore["mailboxes"];
   /** Rows that it has read since the last call, by the first part of their keys. */
   takeCounts(): Record<string, number>;
 }
@@ -70,6 +72,7 @@ export async function openReceiverBeside(
   });
   return {
     receiver,
+    mailboxes: mail.mailboxes,
     takeCounts,
     async [Symbol.asyncDispose]() {
       await auth.close?.();

@@ -72,13 +72,9 @@ export class Mailboxes {
     return await this.services.records.read<InboxRecord>(inboxKey(orgId, inboxId)) !== null;
   }
 
-  /**
-   * @param coming changes that are on their way to this class
-   * @throws RelayError `unavailable` where as many wait, or are coming, as may wait
-   */
-  refuseWhenBusy(orgId: string, inboxId: string, coming = 0): void {
-    const waiting = this.#locks.countOf(recordName(mailboxKey(orgId, inboxId)));
-    if (Math.max(waiting, coming) < MAX_WAITING) return;
+  /** @throws RelayError `unavailable` where as many changes wait as may wait */
+  refuseWhenBusy(orgId: string, inboxId: string): void {
+    if (this.#locks.countOf(recordName(mailboxKey(orgId, inboxId))) < MAX_WAITING) return;
     throw unavailable(
       "too many changes of this inbox wait for each other; try again in a moment",
       1_000,

@@ -5,7 +5,7 @@ import { type ClientRate, isCounted } from "./client_rate.ts";
 import type { Destinations } from "./destinations.ts";
 import { ListChecks } from "./list_checks.ts";
 import type { AnnouncedMail, RefusedCode } from "./received_mail.ts";
-import type { Recipient, Recipients } from "./recipients.ts";
+import type { Recipients } from "./recipients.ts";
 import type { RefusalWindows } from "./refusal_windows.ts";
 
 /** Null: the message may come; "operator": it may, and is passed on. */
@@ -15,13 +15,11 @@ export type Previewed =
   | null
   | { code: RefusedCode; retryAfterMs: number };
 
-export interface PreviewServices extends Pick<MailCore, "limits" | "blobs"> {
+export interface PreviewServices extends Pick<MailCore, "limits" | "blobs" | "mailboxes"> {
   destinations: Pick<Destinations, "preview">;
   recipients: Recipients;
   refusals: RefusalWindows;
   client: ClientRate;
-  /** @throws RelayError `unavailable` where too many messages of the inbox are under way */
-  refuseWhenBusy: (found: Recipient) => void;
   /** Envelopes that are counted as refused: each once, however many of its recipients refuse it. */
   refusedBefore: WeakSet<AnnouncedMail>;
 }
@@ -36,7 +34,7 @@ export interface PreviewServices extends Pick<MailCore, "limits" | "blobs"> {
  * @throws RelayError `unavailable` where it has to be tried again
  */
 export async function previewRecipient(
-  { destinations, recipients, refusals, client, refusedBefore, limits, blobs, refuseWhenBusy }:
+  { destinations, recipients, refusals, client, refusedBefore, limits, blobs, mailboxes }:
     PreviewServices,
   envelope: AnnouncedMail,
   address: string,
@@ -61,7 +59,7 @@ export async function previewRecipient(
     const early = await recipients.decideUnread(found, sizeBytes, lists);
     if (early === null) return null;
     if (early === undefined) {
-      refuseWhenBusy(found);
+      mailboxes.refuseWhenBusy(found.org.id, found.inbox.id);
       await client.look();
     }
     const refused = early ?? client.refused;

@@ -9,6 +9,7 @@ import { DAY_MS, HOUR_MS } from "../../../server/base/time/time_units.ts";
 import { mailText } from "../../support/inbound_mail.ts";
 import { type InboundRigOptions, startInboundRig } from "../../support/inbound_rig.ts";
 import { accepted, newOrg } from "../../support/mail_caller.ts";
+import { delay } from "../../support/pace.ts";
 import { propertyRuns } from "../../support/property_runs.ts";
 import { openReceiverBeside, type ReceiverBesideOptions } from "../../support/receiver_beside.ts";
 import fc from "../../support/seeded_fast_check.ts";
@@ -51,6 +52,8 @@ async function receive(
   return (await receiver.receive(mail)).outcomes[0]!.code;
 }
 
+const numbered = (i: number) => mailText({ headers: { Subject: `${i}` } });
+
 async function changeOrg(kv: Deno.Kv, orgId: string, changes: Partial<OrgRecord>): Promise<void> {
   const { value } = await kv.get<OrgRecord>(orgKey(orgId));
   await kv.set(orgKey(orgId), { ...value, ...changes });
@@ -90,24 +93,42 @@ Deno.test("preview tells unknown, blocked, suspended, full and busy inboxes from
   assert.equal(await preview(inbox.address), "not_found");
 });
 
-Deno.test("preview has a sender wait while as many messages of an inbox are under way as may wait", async () => {
-  const checks = Promise.withResolvers<void>();
-  await using world = await startWorld({}, { beforeChecks: () => checks.promise });
-  const { inbox, holder, preview, receive } = world;
+Deno.test("preview has a sender wait while as many changes of an inbox wait as may wait", async () => {
+  await using world = await startWorld();
+  const { inbox, holder, mailboxes, preview, receive } = world;
   const other = await holder.inbox({ local_part: "grace" });
-  const come = (i: number) =>
-    receive(inbox.address, {}, mailText({ headers: { Subject: `${i}` } }));
-  const taken = Array.from({ length: 63 }, (_, i) => come(i));
+  const lock = Promise.withResolvers<void>();
+  const held = mailboxes.withLock(holder.orgId, inbox.id, () => lock.promise);
+  const taken = Array.from({ length: 62 }, (_, i) => receive(inbox.address, {}, numbered(i)));
   for (let i = 0; i < 100; i++) assert.equal(await preview(inbox.address), null);
-  taken.push(come(63));
-  const askOn = async () => {
-    for (let i = 0; i < 1_000; i++) assert.equal(await preview(inbox.address), null);
+  taken.push(receive(inbox.address, {}, numbered(62)));
+  const untilRefused = async () => {
+    while (await preview(inbox.address) === null) await delay(1);
   };
-  await assert.rejects(askOn, { code: "unavailable", message: /too many/ });
+  await assert.rejects(untilRefused, { code: "unavailable", message: /too many/ });
   assert.equal(await preview(other.address), null);
-  checks.resolve();
+  lock.resolve();
+  await held;
   assert.deepEqual(await Promise.all(taken), taken.map(() => null));
   assert.equal(await preview(inbox.address), null);
+});
+
+Deno.test("preview lets mail come to an inbox while any number of others wait for slow name servers", async () => {
+  const checks = Promise.withResolvers<void>();
+  let waiting = 0;
+  const begun = Promise.withResolvers<void>();
+  await using world = await startWorld({}, {
+    beforeChecks() {
+      if (++waiting === 70) begun.resolve();
+      return checks.promise;
+    },
+  });
+  const { inbox, preview, receive } = world;
+  const taken = Array.from({ length: 70 }, (_, i) => receive(inbox.address, {}, numbered(i)));
+  await begun.promise;
+  assert.equal(await preview(inbox.address), null);
+  checks.resolve();
+  await Promise.allSettled(taken);
 });
 
 Deno.test("preview answers for an expired trial's inbox as for one that is there", async () => {
