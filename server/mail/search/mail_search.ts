@@ -1,6 +1,7 @@
 /**
- * Searches mail by reading it, the newest first (docs/mail.md, "Searching"). A search looks
- * at so many messages in so much time, in turns, and says where to go on.
+ * Searches mail by reading it, the newest first (docs/mail.md, "Searching"): what the index has found,
+ * where there is one, else all of it. A search looks at so many messages in so much time, in turns, and
+ * says where to go on.
  */
 import type { Blobs } from "../../base/blobs/blobs.ts";
 import { unavailable } from "../../base/errors.ts";
@@ -10,20 +11,22 @@ import { SliceClock } from "../../base/slices/slice_clock.ts";
 import type { Rows } from "../../base/storage/rows/rows.ts";
 import { ulidTimeMs } from "../../base/storage/rows/ulid.ts";
 import { DAY_MS } from "../../base/time/time_units.ts";
-import { type ShownHead, shownTextOf } from "../reading/parsed/encoded_texts.ts";
+import type { ShownHead } from "../reading/parsed/encoded_texts.ts";
 import { readHead } from "../mailbox/messages/read_head.ts";
-import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import { leastMailId } from "../records/mail_id.ts";
-import { type MessageRow, SHOWN } from "../records/message_record.ts";
+import type { MessageRow } from "../records/message_record.ts";
 import { type Highlights, highlightsOf, MAX_FRAGMENTS } from "./highlights.ts";
+import type { MailIndex } from "./mail_index.ts";
 import { newestMessages } from "./newest_messages.ts";
 import type { Term } from "./search_terms.ts";
-import { readWholeText } from "./read_whole_text.ts";
+import { begunText, namesOf, readWholeText } from "./searched_text.ts";
 import { type Span, TermMatcher } from "./term_matcher.ts";
 
 export interface MailSearchServices {
   store: Rows;
   blobs: Pick<Blobs, "read">;
+  /** Null where the store is not on a disk of this process alone. */
+  index?: Pick<MailIndex, "rows"> | null;
   /** Monotonic milliseconds. */
   now?: () => number;
   bounds?: SearchBounds;
@@ -137,7 +140,7 @@ export class MailSearch {
     const page = new BoundedPage<Row>(bounds);
     let position: string | null = null;
     let looked = 0;
-    for await (const some of this.#batches(orgId, asked)) {
+    for await (const some of this.#batches(orgId, asked, bounds.limit)) {
       slices.begin();
       for (const { row, head } of some) {
         if (page.rows.length >= bounds.limit) {
@@ -162,17 +165,16 @@ export class MailSearch {
   async *#batches(
     orgId: string,
     asked: AskedSearch,
+    limit: number,
   ): AsyncGenerator<{ row: MessageRow; head: ShownHead | null }[]> {
-    const { store, blobs } = this.services;
+    const { blobs } = this.services;
     const read = (rows: readonly MessageRow[]) =>
       Promise.all(rows.map(async (row) => ({
         row,
         head: fits(row, asked) && row.textSource !== "none" ? await readHead({ blobs }, row) : null,
       })));
     let rows: MessageRow[] = [];
-    for await (
-      const row of newestMessages(store, orgId, asked.inboxIds, firstPosition(asked))
-    ) {
+    for await (const row of this.#rows(orgId, asked, limit)) {
       // What comes after it is older still.
       if (asked.afterMs !== undefined && timeOf(row.id) < asked.afterMs) break;
       rows.push(row);
@@ -181,6 +183,22 @@ export class MailSearch {
       rows = [];
     }
     if (rows.length > 0) yield await read(rows);
+  }
+
+  /** All messages in which the terms may stand; behind the position, and further. */
+  #rows(orgId: string, asked: AskedSearch, limit: number): AsyncGenerator<MessageRow> {
+    const { store, index = null } = this.services;
+    const { terms, inboxIds, direction, afterMs, beforeMs } = asked;
+    const below = firstPosition(asked);
+    if (index === null) {
+      const all = inboxIds.map((inboxId) => ({ inboxId, knownTo: null }));
+      return newestMessages(store, orgId, all, below);
+    }
+    const from = afterMs === undefined ? null : leastMailId("msg", Math.max(0, afterMs));
+    const created = beforeMs === undefined
+      ? null
+      : { beforeMs, surelyBelow: leastMailId("msg", Math.max(0, beforeMs)) };
+    return index.rows(orgId, { inboxIds, terms, direction, below, from, created, limit });
   }
 
   /** @returns null where a term is missing */
@@ -201,10 +219,9 @@ export class MailSearch {
     };
     const subject = row.subject ?? "";
     const names = namesOf(row);
-    let text = head === null ? "" : shownTextOf(head) ?? "";
-    const isCut = head?.shown === undefined
-      ? head?.truncated === true
-      : row.blob.sections[SHOWN] !== undefined;
+    const begun = begunText(row, head);
+    const { isCut } = begun;
+    let { text } = begun;
     if (slices.isOver) await slices.next();
     if (!isCut && !matcher.mayHold([subject, ...names, text])) return null;
     const inSubject = await take(subject, 1);
@@ -240,13 +257,4 @@ function firstPosition({ position, beforeMs }: AskedSearch): string | null {
 
 function timeOf(messageId: string): number {
   return ulidTimeMs(messageId.slice("msg_".length));
-}
-
-/** Whom a message names, and its files. */
-function namesOf({ from, to, cc, attachments }: MessageRow): string[] {
-  const addresses: MailAddress[] = [...(from === null ? [] : [from]), ...to, ...cc];
-  return [
-    ...addresses.flatMap(({ name, address }) => name === null ? [address] : [name, address]),
-    ...attachments.flatMap(({ filename }) => filename ?? []),
-  ];
 }

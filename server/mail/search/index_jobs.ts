@@ -1,0 +1,132 @@
+/** What the workers of the index do: one writes its file, one searches in it. */
+import { join } from "node:path";
+import { blobReader } from "../../base/blobs/blob_reader.ts";
+import { makeUlid } from "../../base/storage/rows/ulid.ts";
+import { IndexDamaged, WordIndex } from "./word_index.ts";
+import { indexedMessage, type MessageToIndex } from "./words_of.ts";
+
+/** Calls of the index that are handed on as they are. */
+type IndexCall =
+  | "compare"
+  | "list"
+  | "begin"
+  | "remove"
+  | "retain"
+  | "settle"
+  | "drop"
+  | "erase"
+  | "find";
+
+export interface IndexJobs extends
+  Record<"open", {
+    /** @property nowMs names a new file */
+    given: [folder: string, isAnew: boolean, nowMs: number];
+    /** `made` says what is wrong with the former file; null where it is good, or there was none. */
+    result: { file: string; made: string | null };
+  }>,
+  Record<"read", { given: [inboxId: string, blobs: string, MessageToIndex[]]; result: void }>,
+  Record<"give up", { given: [folder: string]; result: void }> {}
+
+export type JobKind = IndexCall | keyof IndexJobs;
+
+export type Given<K extends JobKind> = K extends keyof IndexJobs ? IndexJobs[K]["given"]
+  : K extends IndexCall ? Parameters<WordIndex[K]>
+  : never;
+export type Result<K extends JobKind> = K extends keyof IndexJobs ? IndexJobs[K]["result"]
+  : K extends IndexCall ? ReturnType<WordIndex[K]>
+  : never;
+
+export interface IndexJob {
+  kind: JobKind;
+  /** Path of the file; null for what opens or removes it. */
+  file: string | null;
+  given: unknown[];
+}
+
+const FILE = ".db";
+/** What SQLite says where the file itself may be good. */
+const PASSES = /is full|unable to open|readonly|is locked|out of memory/;
+
+/** The file of this worker. */
+let open: { file: string; index: WordIndex } | null = null;
+
+/**
+ * Does a job. The worker that searches does nothing else, and opens the file to read it alone.
+ * @throws IndexDamaged for a file that is to be made anew; Error of SQLite for what may pass
+ */
+export async function doJob({ kind, file, given }: IndexJob): Promise<unknown> {
+  try {
+    if (kind === "open") return await openFile(...given as Given<"open">);
+    if (kind === "give up") return await removeBut(...given as Given<"give up">, null);
+    const index = indexAt(file!, kind === "find");
+    if (kind === "read") {
+      const [inboxId, folder, messages] = given as Given<"read">;
+      const blobs = blobReader(folder);
+      const read = [];
+      for (const message of messages) read.push(await indexedMessage(blobs, message));
+      return index.add(inboxId, read);
+    }
+    return (index[kind] as (...given: unknown[]) => unknown)(...given);
+  } catch (error) {
+    throw asDamage(error);
+  }
+}
+
+function indexAt(file: string, isReader: boolean): WordIndex {
+  if (open?.file !== file) {
+    closeFile();
+    open = { file, index: new WordIndex(file, { isReader }) };
+  }
+  return open.index;
+}
+
+function closeFile(): void {
+  open?.index[Symbol.dispose]();
+  open = null;
+}
+
+/** The newest file of the folder where it is good, else a new one; the others are removed. */
+async function openFile(
+  ...[folder, isAnew, nowMs]: Given<"open">
+): Promise<IndexJobs["open"]["result"]> {
+  closeFile();
+  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+  const last = (await namesIn(folder)).filter((name) => name.endsWith(FILE)).sort().at(-1);
+  let made = isAnew ? "it was damaged" : null;
+  if (last !== undefined && !isAnew) {
+    const file = join(folder, last);
+    try {
+      indexAt(file, false).check();
+      await removeBut(folder, last);
+      return { file, made };
+    } catch (error) {
+      closeFile();
+      const damage = asDamage(error);
+      if (!(damage instanceof IndexDamaged)) throw damage;
+      made = damage.message;
+    }
+  }
+  const name = makeUlid(nowMs, (size) => crypto.getRandomValues(new Uint8Array(size))) + FILE;
+  await removeBut(folder, null); // first, since the disk may be full
+  const file = join(folder, name);
+  open = { file, index: new WordIndex(file, { isNew: true }) };
+  return { file, made };
+}
+
+/** Removes what lies in the folder, but for a file with what SQLite keeps beside it. */
+async function removeBut(folder: string, kept: string | null): Promise<void> {
+  if (kept === null) closeFile();
+  for (const name of await namesIn(folder)) {
+    if (kept === null || !name.startsWith(kept)) await Deno.remove(join(folder, name));
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
+}
+
+function asDamage(error: unknown): unknown {
+  const isOfFile = error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR" &&
+    !PASSES.test(error.message);
+  return isOfFile ? new IndexDamaged(error.message) : error;
+}

@@ -1,0 +1,333 @@
+/**
+ * The search index beside the store (docs/adr/0064), kept up behind the commits. What it holds of an
+ * inbox is compared with the inbox's guard at every search: what it lacks is read from the store then.
+ */
+import { describeFailure } from "../../base/describe_failure.ts";
+import { coalesceRuns } from "../../base/storage/leases/coalesce_runs.ts";
+import { ifThere } from "../../base/files/if_there.ts";
+import type { Log } from "../../base/log.ts";
+import type { FreeDisk } from "../../base/storage/free_disk.ts";
+import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
+import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
+import type { Row, Rows } from "../../base/storage/rows/rows.ts";
+import { startIntervalTicker, type StartTicker } from "../../base/time/ticker.ts";
+import { rangeBehind } from "../mailbox/messages/messages.ts";
+import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
+import {
+  EMPTY_MAILBOX,
+  mailboxKey,
+  type MailboxRecord,
+  MESSAGES_CHANGED,
+  type MessagesChanged,
+} from "../records/mailbox_record.ts";
+import { messageKey, type MessageRow } from "../records/message_record.ts";
+import { IndexFailed, IndexWorkers, type IndexWorkersOptions } from "./index_workers.ts";
+import { newestMessages } from "./newest_messages.ts";
+import { namesOf } from "./searched_text.ts";
+import type { AskedWords, FoundWords, InboxGuard } from "./word_index.ts";
+import type { MessageToIndex } from "./words_of.ts";
+
+export interface MailIndexOptions extends Omit<IndexWorkersOptions, "onLoss" | "onMade"> {
+  store: Rows;
+  records: Pick<RecordCache, "read" | "readMany">;
+  commits: Pick<GroupCommit, "listen">;
+  log: Log;
+  onLoss: IndexWorkersOptions["onLoss"];
+  freeDisk: Pick<FreeDisk, "refresh" | "freeBytes">;
+  /** Mail stops below; the index grows while twice as much is free, and goes before mail stops. */
+  mailMinFreeDiskBytes: number;
+  startTicker?: StartTicker;
+}
+
+/** What is looked for, as the index is asked for it; the newest messages come first. */
+export interface AskedMessages
+  extends Pick<AskedWords, "terms" | "direction" | "below" | "from" | "created" | "limit"> {
+  inboxIds: readonly string[];
+}
+
+/** After a commit: what comes together is read together. */
+const SOON_MS = 2_000;
+const MESSAGES_A_JOB = 64;
+const IDS_A_JOB = 500;
+const INBOXES_A_JOB = 200;
+/** Removed messages that are remembered of an inbox; of more it is read which ones are left. */
+const REMEMBERED = 1_000;
+const READ_TOGETHER = 8;
+/** Steps of an erasure between two looks at what has changed; each takes up to a second. */
+const ERASED_STEPS = 8;
+
+export class MailIndex {
+  readonly #workers: IndexWorkers;
+  /** Inboxes to look at, with their orgs. */
+  readonly #changed = new Map<string, string>();
+  readonly #removed = new Map<string, Set<string>>();
+  /** Until the index is compared with the store: commits of an inbox when it was first heard of. */
+  readonly #firstChanges = new Map<string, number>();
+  #isCompared = false;
+  #mayErase = true;
+  #isClosed = false;
+  #stopTicker: (() => void) | null = null;
+
+  /** Brings the index up with the store; callers share runs. What fails is logged, and left for later. */
+  readonly catchUp: () => Promise<void>;
+
+  constructor(private readonly options: MailIndexOptions) {
+    const { log, commits } = options;
+    this.#workers = new IndexWorkers({
+      ...options,
+      onMade: (why) => log("mail_index_made", { why }),
+    });
+    commits.listen(MESSAGES_CHANGED, (what) => this.#hear(what as MessagesChanged));
+    this.catchUp = coalesceRuns(() => this.#catchUpOrLog());
+  }
+
+  /** Has the index looked at soon. */
+  start(): void {
+    if (this.#isClosed) return;
+    const { startTicker = startIntervalTicker } = this.options;
+    this.#stopTicker ??= startTicker(() => {
+      this.#stopTicking();
+      this.catchUp();
+    }, SOON_MS);
+  }
+
+  /** Goes on where something failed, and gives the file up where mail needs its room. */
+  async everyMinute(): Promise<void> {
+    const isBehind = this.#changed.size > 0 || !this.#isCompared || this.#workers.file === null;
+    if (isBehind || this.#mayErase) await this.catchUp();
+  }
+
+  /** Ends what is under way; the next start goes on. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stopTicking();
+    this.#workers.close();
+    await this.catchUp();
+  }
+
+  /**
+   * Messages in which all terms may stand, the newest first: from the index, and what it does not have
+   * from the store. Where there is no index: all messages of the inboxes.
+   */
+  async *rows(orgId: string, asked: AskedMessages): AsyncGenerator<MessageRow> {
+    const { store } = this.options;
+    for (let { below } = asked;;) {
+      const { found, isMore, behind } = await this.#find(orgId, { ...asked, below });
+      const others = newestMessages(store, orgId, behind, below);
+      let other = await others.next();
+      for (let at = 0; at < found.length; at += READ_TOGETHER) {
+        const some = found.slice(at, at + READ_TOGETHER);
+        const keys = some.map(({ inboxId, id }) => messageKey(orgId, inboxId, id));
+        const rows = await store.getMany<MessageRow[]>(keys);
+        for (const [i, { id }] of some.entries()) {
+          for (; !other.done && other.value.id > id; other = await others.next()) yield other.value;
+          const row = rows[i]!.value;
+          if (row !== null) yield row; // else it was removed just now
+        }
+      }
+      if (isMore) {
+        below = found.at(-1)!.id;
+        continue;
+      }
+      for (; !other.done; other = await others.next()) yield other.value;
+      return;
+    }
+  }
+
+  async #find(
+    orgId: string,
+    { inboxIds, ...asked }: AskedMessages,
+  ): Promise<FoundWords> {
+    const all = inboxIds.map((inboxId) => ({ inboxId, knownTo: null }));
+    const nothing = { found: [], isMore: false, behind: all };
+    if (!this.#isCompared || this.#workers.file === null) return nothing;
+    const inboxes = await this.#guardsOf(inboxIds.map((id) => ({ orgId, id })));
+    try {
+      const answer = await this.#workers.find({ orgId, inboxes, ...asked });
+      for (const { inboxId } of answer.behind) this.#changed.set(inboxId, orgId);
+      if (answer.behind.length > 0) this.start();
+      return answer;
+    } catch (error) {
+      if (!(error instanceof IndexFailed)) throw error;
+      return nothing;
+    }
+  }
+
+  #hear({ orgId, inboxId, changes, removed }: MessagesChanged): void {
+    if (!this.#isCompared && changes !== undefined && !this.#firstChanges.has(inboxId)) {
+      this.#firstChanges.set(inboxId, changes);
+    }
+    this.#changed.set(inboxId, orgId);
+    if (removed !== undefined) {
+      const ids = this.#removed.get(inboxId) ?? new Set();
+      this.#removed.set(inboxId, ids);
+      if (ids.size < REMEMBERED) ids.add(removed);
+    }
+    this.start();
+  }
+
+  #stopTicking(): void {
+    this.#stopTicker?.();
+    this.#stopTicker = null;
+  }
+
+  async #catchUpOrLog(): Promise<void> {
+    if (this.#isClosed) return;
+    try {
+      if (await this.#hasWork()) await this.#catchUp();
+    } catch (error) {
+      const isTold = error instanceof IndexFailed; // by the workers
+      if (!isTold && !this.#isClosed) {
+        this.options.log("mail_index_stopped", describeFailure(error));
+      }
+    }
+  }
+
+  /** No worker is started, and no file made, where there has been no mail yet. */
+  async #hasWork(): Promise<boolean> {
+    if (this.#changed.size > 0 || this.#workers.file !== null) return true;
+    const { store, folder } = this.options;
+    return await ifThere(Deno.stat(folder)) !== null ||
+      (await store.list({ prefix: mailboxKey.under() }, { limit: 1 })).length > 0;
+  }
+
+  async #catchUp(): Promise<void> {
+    if (await this.#leavesRoom()) return;
+    if (this.#workers.file === null) {
+      this.#isCompared = false;
+      await this.#workers.open();
+    }
+    if (!this.#isCompared) await this.#compareAll();
+    for (const [inboxId, orgId] of [...this.#changed]) {
+      this.#changed.delete(inboxId);
+      try {
+        await this.#follow(orgId, inboxId);
+      } catch (error) {
+        this.#changed.set(inboxId, orgId);
+        throw error;
+      }
+    }
+    for (let step = 0; this.#mayErase && step < ERASED_STEPS; step++) {
+      this.#mayErase = await this.#workers.write("erase");
+    }
+    if (this.#mayErase) this.start(); // others are not kept waiting
+  }
+
+  /** @returns whether there is no room for an index: then it goes, since mail is to have it */
+  async #leavesRoom(): Promise<boolean> {
+    const { freeDisk, mailMinFreeDiskBytes } = this.options;
+    await freeDisk.refresh();
+    if ((freeDisk.freeBytes ?? Infinity) >= mailMinFreeDiskBytes) return false;
+    if (this.#workers.file !== null) {
+      this.#isCompared = false;
+      await this.#workers.giveUp();
+    }
+    return true;
+  }
+
+  /** Finds out which inboxes differ from what the index has, and which are no more. */
+  async #compareAll(): Promise<void> {
+    const { store, records } = this.options;
+    const selector = { prefix: inboxKey.under() };
+    for await (const some of store.batches<InboxRecord>(selector, { batchSize: INBOXES_A_JOB })) {
+      const inboxes = some.map(({ value: { orgId, id } }) => ({ orgId, id }));
+      const differ = new Set(await this.#workers.write("compare", await this.#guardsOf(inboxes)));
+      for (const { orgId, id } of inboxes) if (differ.has(id)) this.#changed.set(id, orgId);
+    }
+    for (let after = 0;;) {
+      const some = await this.#workers.write("list", after, INBOXES_A_JOB);
+      if (some.length === 0) break;
+      const there = await records.readMany(some.map(({ orgId, id }) => inboxKey(orgId, id)));
+      for (const [i, { orgId, id }] of some.entries()) {
+        if (there[i] === null) this.#changed.set(id, orgId);
+      }
+      after = some.at(-1)!.no;
+    }
+    this.#isCompared = true;
+    this.#mayErase = true;
+    this.#firstChanges.clear();
+  }
+
+  /** Before the index is compared, the least that an inbox is known to have changed: commits go on meanwhile. */
+  async #guardsOf(inboxes: readonly { orgId: string; id: string }[]): Promise<InboxGuard[]> {
+    const { records } = this.options;
+    const keys = inboxes.map(({ orgId, id }) => mailboxKey(orgId, id));
+    const found: (MailboxRecord | null)[] = keys.length > READ_TOGETHER
+      ? await records.readMany(keys)
+      : await Promise.all(keys.map((key) => records.read<MailboxRecord>(key)));
+    return inboxes.map(({ id }, i) => {
+      const { headId, messages, changes } = found[i] ?? EMPTY_MAILBOX;
+      const first = this.#firstChanges.get(id) ?? Infinity;
+      return { id, headId, messages, changes: Math.min(changes, first) };
+    });
+  }
+
+  /** Brings the index up with one inbox. */
+  async #follow(orgId: string, inboxId: string): Promise<void> {
+    const { records } = this.options;
+    const removed = this.#removed.get(inboxId);
+    this.#removed.delete(inboxId);
+    if (await records.read(inboxKey(orgId, inboxId)) === null) {
+      this.#mayErase = true;
+      return await this.#workers.write("drop", inboxId);
+    }
+    // The guard before its rows.
+    const [guard] = await this.#guardsOf([{ orgId, id: inboxId }]);
+    if (guard!.headId === null) return;
+    const begun = await this.#workers.write("begin", orgId, guard!);
+    this.#mayErase ||= begun.isAnew;
+    if (removed !== undefined) await this.#workers.write("remove", inboxId, [...removed]);
+    await this.#add(orgId, inboxId, begun.knownTo);
+    const { messages } = await this.#workers.write("settle", guard!);
+    // What has changed meanwhile comes with the next round, and so does what is missing then.
+    if (messages === guard!.messages || this.#changed.has(inboxId)) return;
+    if (await this.#retain(orgId, inboxId, guard!.headId)) return;
+    this.options.log("mail_index_inbox_anew", { inbox_id: inboxId });
+    await this.#workers.write("drop", inboxId);
+    this.#mayErase = true;
+    this.#hear({ orgId, inboxId });
+  }
+
+  /** Reads the messages behind an id into the index. */
+  async #add(orgId: string, inboxId: string, knownTo: string | null): Promise<void> {
+    const { store, blobs, freeDisk, mailMinFreeDiskBytes } = this.options;
+    const prefix = messageKey.under(orgId, inboxId);
+    for (let after = knownTo;;) {
+      const selector = rangeBehind(prefix, after, false);
+      const rows: Row<MessageRow>[] = await store.list(selector, { limit: MESSAGES_A_JOB });
+      if (rows.length === 0) return;
+      await freeDisk.refresh();
+      if ((freeDisk.freeBytes ?? Infinity) < 2 * mailMinFreeDiskBytes) {
+        throw new IndexFailed("the disk has no room for more");
+      }
+      await this.#workers.write("read", inboxId, blobs, rows.map(({ value }) => toIndex(value)));
+      after = rows.at(-1)!.value.id;
+    }
+  }
+
+  /**
+   * Forgets what has gone from an inbox.
+   * @param upTo id of the newest message that the index has had
+   * @returns whether the index has all that is left
+   */
+  async #retain(orgId: string, inboxId: string, upTo: string): Promise<boolean> {
+    const { store } = this.options;
+    const prefix = messageKey.under(orgId, inboxId);
+    for (let after: string | null = null;;) {
+      const selector = rangeBehind(prefix, after, false);
+      const rows: Row<MessageRow>[] = await store.list(selector, { limit: IDS_A_JOB });
+      const ids = rows.map(({ value }) => value.id).filter((id) => id <= upTo);
+      const isLast = ids.length < IDS_A_JOB;
+      const end = isLast ? upTo : ids.at(-1)!;
+      if (!await this.#workers.write("retain", inboxId, after, end, ids)) return false;
+      if (isLast) return true;
+      after = end;
+    }
+  }
+}
+
+function toIndex(row: MessageRow): MessageToIndex {
+  const { id, createdAtMs, direction, textSource, blob, subject } = row;
+  const fields = [subject ?? "", ...namesOf(row)];
+  return { id, createdAtMs, direction, textSource, blob, fields };
+}
