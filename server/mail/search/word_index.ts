@@ -83,6 +83,9 @@ const OWN = "\ue001";
 export const BETWEEN_FIELDS = "\ue000";
 const OPEN = `${OWN}open`;
 const TIME_DIGITS = 16;
+/** Prefix of ids of messages. */
+const MESSAGE = "msg";
+const ULID_CHARACTERS = 26;
 /** Of an inbox with more docs the rest is merged away at once: by itself each takes ten times as long. */
 const ERASED_ONE_BY_ONE = 1_000;
 const ERASED_A_STEP = 20;
@@ -389,7 +392,7 @@ export class WordIndex implements Disposable {
       const at = this.#get(sql, big(docOf(row.no, middle)), big(docOf(row.no, hi - 1))) as
         | { doc: number; mail: string }
         | undefined;
-      if (at === undefined || idIn(at.mail) >= plain(id)) hi = middle;
+      if (at === undefined || idIn(at.mail) >= id) hi = middle;
       else lo = at.doc - docOf(row.no, 0) + 1;
     }
     return lo;
@@ -469,7 +472,7 @@ class FoundList {
 
   constructor(readonly inboxId: string, private readonly more: () => string[]) {}
 
-  /** The newest id that is left, as it stands in the index. */
+  /** The newest id that is left. */
   peek(): string | null {
     if (this.#ids.length === 0 && !this.#isOver) {
       this.#ids = this.more().reverse();
@@ -479,7 +482,7 @@ class FoundList {
   }
 
   take(): string {
-    return `msg_${this.#ids.pop()!.slice("msg".length)}`;
+    return this.#ids.pop()!;
   }
 }
 
@@ -524,8 +527,8 @@ function plain(id: string): string {
   return id.replace("_", "");
 }
 
-/** The id of a doc's message, as one token. */
+/** The id of a doc's message; what parts words, and their case, no check of the file compares. */
 function idIn(mail: string): string {
-  const at = TIME_DIGITS + 3;
-  return mail.slice(at, mail.indexOf(" ", at));
+  const at = TIME_DIGITS + 3 + MESSAGE.length;
+  return `${MESSAGE}_${mail.slice(at, at + ULID_CHARACTERS).toUpperCase()}`;
 }
