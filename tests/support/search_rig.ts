@@ -84,12 +84,10 @@ export async function openSearchRig({ kv, dir, clock = createTestClock(), index:
     ...given,
   });
   const services = { store, blobs: blobReader(root) };
+  const bounds = { messages: 2_000, lookMs: Infinity, perOrg: 9, atOneTime: 9, waiting: 9 };
   const engines = {
-    indexed: new MailSearch({ ...services, index }),
-    scanned: new MailSearch({
-      ...services,
-      bounds: { messages: Infinity, lookMs: Infinity, perOrg: 9, atOneTime: 9, waiting: 9 },
-    }),
+    indexed: new MailSearch({ ...services, index, bounds }),
+    scanned: new MailSearch({ ...services, bounds: { ...bounds, messages: Infinity } }),
   };
 
   async function writeBlob(orgId: string, mail: TestMail): Promise<BlobRef> {

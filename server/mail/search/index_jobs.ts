@@ -1,6 +1,8 @@
 /** What the workers of the index do: one writes its file, one searches in it. */
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { blobReader } from "../../base/blobs/blob_reader.ts";
+import { ifThere } from "../../base/files/if_there.ts";
 import { makeUlid } from "../../base/storage/rows/ulid.ts";
 import { IndexDamaged, WordIndex } from "./word_index.ts";
 import { indexedMessage, type MessageToIndex } from "./words_of.ts";
@@ -25,7 +27,8 @@ export interface IndexJobs extends
     result: { file: string; made: string | null };
   }>,
   Record<"read", { given: [inboxId: string, blobs: string, MessageToIndex[]]; result: void }>,
-  Record<"give up", { given: [folder: string]; result: void }> {}
+  Record<"give up", { given: [folder: string]; result: void }>,
+  Record<"seal", { given: []; result: void }> {}
 
 export type JobKind = IndexCall | keyof IndexJobs;
 
@@ -44,6 +47,8 @@ export interface IndexJob {
 }
 
 const FILE = ".db";
+/** Ends the name of what says how a file was closed. */
+const SEAL = ".sha256";
 /** What SQLite says where the file itself may be good. */
 const PASSES = /is full|unable to open|readonly|is locked|out of memory/;
 
@@ -59,6 +64,7 @@ export async function doJob({ kind, file, given }: IndexJob): Promise<unknown> {
     if (kind === "open") return await openFile(...given as Given<"open">);
     if (kind === "give up") return await removeBut(...given as Given<"give up">, null);
     const index = indexAt(file!, kind === "find");
+    if (kind === "seal") return await sealFile(file!, index);
     if (kind === "read") {
       const [inboxId, folder, messages] = given as Given<"read">;
       const blobs = blobReader(folder);
@@ -96,7 +102,13 @@ async function openFile(
   if (last !== undefined && !isAnew) {
     const file = join(folder, last);
     try {
-      indexAt(file, false).check();
+      const seal = await ifThere(Deno.readTextFile(file + SEAL));
+      // A file that is written to again is not as it was closed.
+      if (seal !== null) await Deno.remove(file + SEAL);
+      if (seal !== null && seal !== await hashOf(file)) {
+        throw new IndexDamaged("it was changed since it was closed");
+      }
+      indexAt(file, false).check(seal !== null);
       await removeBut(folder, last);
       return { file, made };
     } catch (error) {
@@ -111,6 +123,23 @@ async function openFile(
   const file = join(folder, name);
   open = { file, index: new WordIndex(file, { isNew: true }) };
   return { file, made };
+}
+
+/** Says of a whole file what it holds: the next start need not look at all of it, and sees every turned bit. */
+async function sealFile(file: string, index: WordIndex): Promise<void> {
+  index.seal();
+  closeFile();
+  await Deno.writeTextFile(file + SEAL, await hashOf(file));
+}
+
+async function hashOf(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  using open = await Deno.open(file);
+  const bytes = new Uint8Array(2 ** 20);
+  for (let read = await open.read(bytes); read !== null; read = await open.read(bytes)) {
+    hash.update(bytes.subarray(0, read));
+  }
+  return hash.digest("hex");
 }
 
 /** Removes what lies in the folder, but for a file with what SQLite keeps beside it. */

@@ -24,6 +24,7 @@ const OPEN_MS = 30 * MINUTE_MS;
 const WRITE_MS = 5 * MINUTE_MS;
 /** Whoever searches waits for it, and reads the messages themselves then. */
 const FIND_MS = 2_000;
+const SEAL_MS = 1_000;
 /** Longer than other workers: the first search after its start waits for that. */
 const READER_IDLE_MS = 10 * MINUTE_MS;
 
@@ -81,7 +82,7 @@ export class IndexWorkers {
   }
 
   /** @throws IndexFailed */
-  async write<K extends Exclude<JobKind, "find" | "open" | "give up">>(
+  async write<K extends Exclude<JobKind, "find" | "open" | "give up" | "seal">>(
     kind: K,
     ...given: Given<K>
   ): Promise<Result<K>> {
@@ -93,10 +94,15 @@ export class IndexWorkers {
     return await this.#run(this.#reader, "find", this.#require(), given, FIND_MS);
   }
 
-  /** Ends the workers, and what they do. */
-  close(): void {
-    this.#writer.close();
+  /** Ends the workers, and what they do; seals the file if that takes no longer than a shutdown may. */
+  async close(): Promise<void> {
     this.#reader.close();
+    const file = this.#file;
+    this.#file = null;
+    if (file !== null) {
+      await this.#run(this.#writer, "seal", file, [], SEAL_MS).catch(() => {}); // then the next start reads it
+    }
+    this.#writer.close();
   }
 
   #require(): string {

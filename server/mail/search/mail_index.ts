@@ -9,6 +9,7 @@ import type { Log } from "../../base/log.ts";
 import type { FreeDisk } from "../../base/storage/free_disk.ts";
 import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
 import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
+import { READ_KEYS } from "../../base/storage/rows/backend.ts";
 import type { Row, Rows } from "../../base/storage/rows/rows.ts";
 import { startIntervalTicker, type StartTicker } from "../../base/time/ticker.ts";
 import { rangeBehind } from "../mailbox/messages/messages.ts";
@@ -52,7 +53,7 @@ const IDS_A_JOB = 500;
 const INBOXES_A_JOB = 200;
 /** Removed messages that are remembered of an inbox; of more it is read which ones are left. */
 const REMEMBERED = 1_000;
-const READ_TOGETHER = 8;
+const READ_TOGETHER = READ_KEYS;
 /** Steps of an erasure between two looks at what has changed; each takes up to a second. */
 const ERASED_STEPS = 8;
 
@@ -101,8 +102,8 @@ export class MailIndex {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopTicking();
-    this.#workers.close();
-    await this.catchUp();
+    await this.#workers.close();
+    await this.catchUp(); // what was under way has ended
   }
 
   /**

@@ -134,7 +134,7 @@ export class MailSearch {
     asked: AskedSearch,
     { make, ...bounds }: SearchPage<Row>,
   ): Promise<FoundPage<Row>> {
-    const untilMs = this.#now() + this.#bounds.lookMs;
+    let untilMs: number | null = null;
     const slices = new SliceClock(this.#now, SLICES);
     const matcher = new TermMatcher(asked.terms);
     const page = new BoundedPage<Row>(bounds);
@@ -142,6 +142,7 @@ export class MailSearch {
     let looked = 0;
     for await (const some of this.#batches(orgId, asked, bounds.limit)) {
       slices.begin();
+      untilMs ??= this.#now() + this.#bounds.lookMs; // waiting for a worker is no looking
       for (const { row, head } of some) {
         if (page.rows.length >= bounds.limit) {
           return { rows: page.rows, next: position, isPartial: false };
