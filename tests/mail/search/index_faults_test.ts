@@ -1,10 +1,11 @@
 /** Whatever becomes of the index's file: answers are right, and the file is made anew. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createTestClock } from "../../support/clock.ts";
+import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { isLong } from "../../support/long_test.ts";
 import { seededRandom } from "../../support/fake_kv.ts";
 import { propertySeed } from "../../support/property_runs.ts";
+import { smallDiskOrSkip } from "../../support/small_disk.ts";
 import { newId, openSearchRig, type SearchRig, type TestMail } from "../../support/search_rig.ts";
 
 const WORDS = ["red", "green", "blue", "日本語", "Привет"];
@@ -18,6 +19,7 @@ const mailNo = (i: number): TestMail => ({
 
 interface World extends AsyncDisposable {
   dir: string;
+  clock: TestClock;
   orgId: string;
   inboxIds: string[];
   open(kv?: Deno.Kv): Promise<SearchRig>;
@@ -42,7 +44,7 @@ async function makeWorld(count = COUNT): Promise<World> {
     await rig.index.catchUp();
   }
   return {
-    ...{ kv, dir, orgId, inboxIds, open },
+    ...{ kv, dir, clock, orgId, inboxIds, open },
     async [Symbol.asyncDispose]() {
       kv.close();
       await Deno.remove(dir, { recursive: true });
@@ -224,3 +226,31 @@ Deno.test("MailIndex stops growing while the disk has little room, and goes befo
   assert.ok(await compareEngines(rig, world));
   assert.deepEqual(rig.losses, []);
 });
+
+smallDiskOrSkip(
+  "MailIndex on a full disk answers right, and goes on when there is room",
+  4,
+  async (disk) => {
+    await using world = await makeWorld(0);
+    const { kv, dir, orgId, inboxIds, clock } = world;
+    const index = { folder: join(disk.path, "mail-search") };
+    await using rig = await openSearchRig({ kv, dir, clock, index });
+    const deliver = async (from: number) => {
+      for (let i = from; i < from + 40; i++) {
+        clock.advance(1_000);
+        await rig.deliver(orgId, inboxIds[i % 2]!, mailNo(i));
+      }
+    };
+    await deliver(0);
+    await rig.index.catchUp();
+    assert.ok(await compareEngines(rig, world));
+    disk.fill();
+    await deliver(40);
+    await rig.index.catchUp();
+    assert.ok(rig.losses.length > 0, "the disk was not full");
+    assert.equal(await compareEngines(rig, world), false);
+    disk.empty();
+    for (let i = 0; i < 2; i++) await rig.index.everyMinute();
+    assert.ok(await compareEngines(rig, world));
+  },
+);
