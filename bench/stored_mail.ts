@@ -1,6 +1,7 @@
 /** An inbox full of mail, written past the relay while it is stopped. */
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
+import { joinBytes } from "../server/base/blobs/blob_bytes.ts";
 import { blobFolder } from "../server/base/blobs/part.ts";
 import { blobPath } from "../server/base/blobs/blob_name.ts";
 import { makeUlid } from "../server/base/storage/rows/ulid.ts";
@@ -51,7 +52,7 @@ function storedMail(
   const name = [own.orgId, own.inboxId, makeUlid(own.createdAtMs, random)];
   const path = join(blobFolder(folder), ...blobPath(name));
   Deno.mkdirSync(dirname(path), { recursive: true });
-  Deno.writeFileSync(path, Uint8Array.from(sections.flatMap((bytes) => [...bytes])));
+  Deno.writeFileSync(path, joinBytes(sections));
   const blob = {
     name,
     sections: sections.map((bytes) => ({

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { BlobRef } from "../../server/base/blobs/blobs.ts";
+import { joinBytes } from "../../server/base/blobs/blob_bytes.ts";
 import { blobPath } from "../../server/base/blobs/blob_name.ts";
 import { blobReader } from "../../server/base/blobs/blob_reader.ts";
 import { makeUlid, makeUlidAbove } from "../../server/base/storage/rows/ulid.ts";
@@ -100,7 +101,7 @@ export async function openSearchRig({ kv, dir, clock = createTestClock(), index:
     const name = [orgId, makeUlid(clock.now(), random)];
     const path = join(root, ...blobPath(name));
     await Deno.mkdir(dirname(path), { recursive: true });
-    await Deno.writeFile(path, Uint8Array.from(sections.flatMap((part) => [...part])));
+    await Deno.writeFile(path, joinBytes(sections));
     return {
       name,
       sections: sections.map((part) => ({
