@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { blobReader } from "../../base/blobs/blob_reader.ts";
 import { ifThere } from "../../base/files/if_there.ts";
 import { makeUlid } from "../../base/storage/rows/ulid.ts";
-import { IndexDamaged, WordIndex } from "./word_index.ts";
+import { IndexDamaged, type IndexedMessage, WordIndex } from "./word_index.ts";
 import { indexedMessage, type MessageToIndex } from "./words_of.ts";
 
 /** Calls of the index that are handed on as they are. */
@@ -49,6 +49,8 @@ export interface IndexJob {
 const FILE = ".db";
 /** Ends the name of what says how a file was closed. */
 const SEAL = ".sha256";
+/** Characters of words that are taken together. */
+const HELD_CHARACTERS = 2 * 1024 * 1024;
 /** What SQLite says where the file itself may be good. */
 const PASSES = /is full|unable to open|readonly|is locked|out of memory/;
 
@@ -68,9 +70,18 @@ export async function doJob({ kind, file, given }: IndexJob): Promise<unknown> {
     if (kind === "read") {
       const [inboxId, folder, messages] = given as Given<"read">;
       const blobs = blobReader(folder);
-      const read = [];
-      for (const message of messages) read.push(await indexedMessage(blobs, message));
-      return index.add(inboxId, read);
+      let some: IndexedMessage[] = [];
+      let held = 0;
+      for (const message of messages) {
+        const read = await indexedMessage(blobs, message);
+        some.push(read);
+        held += read.words?.length ?? 0;
+        if (held < HELD_CHARACTERS) continue;
+        index.add(inboxId, some);
+        some = [];
+        held = 0;
+      }
+      return index.add(inboxId, some);
     }
     return (index[kind] as (...given: unknown[]) => unknown)(...given);
   } catch (error) {

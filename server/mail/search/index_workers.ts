@@ -99,9 +99,9 @@ export class IndexWorkers {
     this.#reader.close();
     const file = this.#file;
     this.#file = null;
-    if (file !== null) {
-      await this.#run(this.#writer, "seal", file, [], SEAL_MS).catch(() => {}); // then the next start reads it
-    }
+    const late = setTimeout(() => this.#writer.close(), SEAL_MS); // then the next start reads all of it
+    if (file !== null) await this.#run(this.#writer, "seal", file, [], WRITE_MS).catch(() => {});
+    clearTimeout(late);
     this.#writer.close();
   }
 

@@ -51,7 +51,7 @@ const SOON_MS = 2_000;
 const MESSAGES_A_JOB = 64;
 const IDS_A_JOB = 500;
 const INBOXES_A_JOB = 200;
-/** Removed messages that are remembered of an inbox; of more it is read which ones are left. */
+/** Inboxes whose removed messages are remembered, and messages of each; of more it is read what is left. */
 const REMEMBERED = 1_000;
 const READ_TOGETHER = READ_KEYS;
 /** Steps of an erasure between two looks at what has changed; each takes up to a second. */
@@ -69,7 +69,10 @@ export class MailIndex {
   #isClosed = false;
   #stopTicker: (() => void) | null = null;
 
-  /** Brings the index up with the store; callers share runs. What fails is logged, and left for later. */
+  /**
+   * Brings the index up with the store, and gives its file up where mail needs the room; callers share runs.
+   * What fails is logged, and left for the next run.
+   */
   readonly catchUp: () => Promise<void>;
 
   constructor(private readonly options: MailIndexOptions) {
@@ -90,12 +93,6 @@ export class MailIndex {
       this.#stopTicking();
       this.catchUp();
     }, SOON_MS);
-  }
-
-  /** Goes on where something failed, and gives the file up where mail needs its room. */
-  async everyMinute(): Promise<void> {
-    const isBehind = this.#changed.size > 0 || !this.#isCompared || this.#workers.file === null;
-    if (isBehind || this.#mayErase) await this.catchUp();
   }
 
   /** Ends what is under way; the next start goes on. */
@@ -142,9 +139,14 @@ export class MailIndex {
     const all = inboxIds.map((inboxId) => ({ inboxId, knownTo: null }));
     const nothing = { found: [], isMore: false, behind: all };
     if (!this.#isCompared || this.#workers.file === null) return nothing;
-    const inboxes = await this.#guardsOf(inboxIds.map((id) => ({ orgId, id })));
+    const ask = async () => {
+      const inboxes = await this.#guardsOf(inboxIds.map((id) => ({ orgId, id })));
+      return await this.#workers.find({ orgId, inboxes, ...asked });
+    };
     try {
-      const answer = await this.#workers.find({ orgId, inboxes, ...asked });
+      let answer = await ask();
+      // The index may have gone on since the guards were read.
+      if (answer.behind.some(({ knownTo }) => knownTo === null)) answer = await ask();
       for (const { inboxId } of answer.behind) this.#changed.set(inboxId, orgId);
       if (answer.behind.length > 0) this.start();
       return answer;
@@ -161,7 +163,7 @@ export class MailIndex {
     this.#changed.set(inboxId, orgId);
     if (removed !== undefined) {
       const ids = this.#removed.get(inboxId) ?? new Set();
-      this.#removed.set(inboxId, ids);
+      if (this.#removed.size < REMEMBERED) this.#removed.set(inboxId, ids);
       if (ids.size < REMEMBERED) ids.add(removed);
     }
     this.start();
@@ -205,7 +207,8 @@ export class MailIndex {
         await this.#follow(orgId, inboxId);
       } catch (error) {
         this.#changed.set(inboxId, orgId);
-        throw error;
+        // Where one finds no room, words of others may still be taken out.
+        if (!(error instanceof IndexFailed)) throw error;
       }
     }
     for (let step = 0; this.#mayErase && step < ERASED_STEPS; step++) {
@@ -274,7 +277,6 @@ export class MailIndex {
     }
     // The guard before its rows.
     const [guard] = await this.#guardsOf([{ orgId, id: inboxId }]);
-    if (guard!.headId === null) return;
     const begun = await this.#workers.write("begin", orgId, guard!);
     this.#mayErase ||= begun.isAnew;
     if (removed !== undefined) await this.#workers.write("remove", inboxId, [...removed]);
@@ -282,7 +284,7 @@ export class MailIndex {
     const { messages } = await this.#workers.write("settle", guard!);
     // What has changed meanwhile comes with the next round, and so does what is missing then.
     if (messages === guard!.messages || this.#changed.has(inboxId)) return;
-    if (await this.#retain(orgId, inboxId, guard!.headId)) return;
+    if (await this.#retain(orgId, inboxId, guard!.headId!)) return;
     this.options.log("mail_index_inbox_anew", { inbox_id: inboxId });
     await this.#workers.write("drop", inboxId);
     this.#mayErase = true;

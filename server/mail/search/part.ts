@@ -34,7 +34,7 @@ export function openSearch(core: MailCore): SearchPart {
     search,
     routes: mount(SEARCH_ROUTES, { ...core, search }),
     start: () => index?.start(),
-    everyMinute: async () => await index?.everyMinute(),
+    everyMinute: async () => await index?.catchUp(),
     close: async () => await index?.close(),
   };
 }

@@ -176,7 +176,8 @@ export class WordIndex implements Disposable {
 
   /** Inboxes of the index in the order of their numbers. @param after a number; 0 for the first */
   list(after: number, limit: number): { no: number; orgId: string; id: string }[] {
-    const sql = "SELECT no, org AS orgId, id FROM inboxes WHERE no > ? AND id IS NOT NULL LIMIT ?";
+    const sql =
+      "SELECT no, org AS orgId, id FROM inboxes WHERE no > ? AND id IS NOT NULL ORDER BY no LIMIT ?";
     return this.#all(sql, after, limit) as { no: number; orgId: string; id: string }[];
   }
 

@@ -26,7 +26,7 @@ export async function indexedMessage(
   { fields, textSource, ...row }: MessageToIndex,
 ): Promise<IndexedMessage> {
   const { id, createdAtMs, direction } = row;
-  const text = textSource === "none" ? "" : await textOf(blobs, row);
+  const text = textSource === "none" ? "" : await textOf(blobs, row).catch(nullIfMalformed);
   const words = text === null ? null : joinedTokens([...fields, text]);
   return { id, createdAtMs, direction, words };
 }
@@ -42,6 +42,12 @@ async function textOf(
   if (!isCut) return text;
   if (row.blob.sections[wholeSection(row)]!.sizeBytes > MOST_TEXT_BYTES) return null;
   return await readWholeText({ blobs }, row);
+}
+
+/** No message keeps those behind it out of the index. @throws what may pass */
+function nullIfMalformed(error: unknown): null {
+  if (error instanceof SyntaxError || error instanceof TypeError) return null;
+  throw error;
 }
 
 function joinedTokens(fields: readonly string[]): string {
