@@ -56,7 +56,7 @@ async function makeWorld(count = COUNT): Promise<World> {
 async function compareEngines(rig: SearchRig, { orgId, inboxIds }: World): Promise<boolean> {
   const lists = rig.lists();
   for (const q of [...WORDS, "number", "mail7", "mail8", "n119", '"number n5"', "nothing"]) {
-    for (const  of of[inboxIds, inboxIds.slice(0, 1)]) {
+    for (const ids of [inboxIds, inboxIds.slice(0, 1)]) {
       const byIndex = await rig.findAll("indexed", orgId, ids, q);
       assert.deepEqual(byIndex, await rig.findAll("scanned", orgId, ids, q), q);
     }
