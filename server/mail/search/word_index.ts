@@ -342,7 +342,8 @@ export class WordIndex implements Disposable {
     }
     const only = rows.size === 1 ? rows.values().next().value! : null;
     const words = matchOf(asked, only === null ? asked.orgId : only.id!);
-    const open = (row: InboxRow) => lists.push(this.#listOf(row, words, asked));
+    const first = only === null ? CHUNK : asked.limit + 1;
+    const open = (row: InboxRow) => lists.push(this.#listOf(row, words, first, asked));
     if (rows.size <= ASKED_EACH) { for (const row of rows.values()) open(row); }
     else {
       for (let hi = docOf(MOST_INBOXES, 0);;) {
@@ -368,16 +369,22 @@ export class WordIndex implements Disposable {
     }
   }
 
-  #listOf(row: InboxRow, words: string, { below, from, created, limit }: AskedWords): FoundList {
+  /** @param first docs of the first read */
+  #listOf(
+    row: InboxRow,
+    words: string,
+    first: number,
+    { below, from, created }: AskedWords,
+  ): FoundList {
     const lo = docOf(row.no, from === null ? 1 : this.#placeOf(row, from));
     let hi = docOf(row.no, (below === null ? row.last + 1 : this.#placeOf(row, below)) - 1);
     const sure = created &&
       { doc: docOf(row.no, this.#placeOf(row, created.surelyBelow)), ms: created.beforeMs };
-    let size = Math.min(limit + 1, CHUNK);
+    let size = first;
     return new FoundList(row.id!, () => {
       const docs = hi < lo ? [] : this.#docs(words, lo, hi, sure, size);
       hi = docs.length < size ? lo - 1 : docs.at(-1)!.doc - 1;
-      size = Math.min(2 * size, 4 * CHUNK);
+      size = Math.max(size, 4 * CHUNK);
       return docs.map(({ mail }) => idIn(mail));
     });
   }
