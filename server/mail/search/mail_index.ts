@@ -5,15 +5,9 @@
 import { describeFailure } from "../../base/describe_failure.ts";
 import { coalesceRuns } from "../../base/storage/leases/coalesce_runs.ts";
 import { ifThere } from "../../base/files/if_there.ts";
-import type { Log } from "../../base/log.ts";
-import type { FreeDisk } from "../../base/storage/free_disk.ts";
 import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
-import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
 import { READ_KEYS } from "../../base/storage/rows/backend.ts";
-import type { Row, Rows } from "../../base/storage/rows/rows.ts";
 import { startIntervalTicker, type StartTicker } from "../../base/time/ticker.ts";
-import { rangeBehind } from "../mailbox/messages/messages.ts";
-import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
 import {
   EMPTY_MAILBOX,
   mailboxKey,
@@ -22,21 +16,14 @@ import {
   type MessagesChanged,
 } from "../records/mailbox_record.ts";
 import { messageKey, type MessageRow } from "../records/message_record.ts";
+import { type FollowerOptions, IndexFollower } from "./index_follower.ts";
 import { IndexFailed, IndexWorkers, type IndexWorkersOptions } from "./index_workers.ts";
 import { newestMessages } from "./newest_messages.ts";
-import { namesOf } from "./searched_text.ts";
 import type { AskedWords, FoundWords, InboxGuard } from "./word_index.ts";
-import type { MessageToIndex } from "./words_of.ts";
 
-export interface MailIndexOptions extends Omit<IndexWorkersOptions, "onLoss" | "onMade"> {
-  store: Rows;
-  records: Pick<RecordCache, "read" | "readMany">;
+export interface MailIndexOptions
+  extends Omit<IndexWorkersOptions, "onMade">, Omit<FollowerOptions, "workers" | "guardsOf"> {
   commits: Pick<GroupCommit, "listen">;
-  log: Log;
-  onLoss: IndexWorkersOptions["onLoss"];
-  freeDisk: Pick<FreeDisk, "refresh" | "freeBytes">;
-  /** Mail stops below; the index grows while twice as much is free, and goes before mail stops. */
-  mailMinFreeDiskBytes: number;
   startTicker?: StartTicker;
 }
 
@@ -48,9 +35,6 @@ export interface AskedMessages
 
 /** After a commit: what comes together is read together. */
 const SOON_MS = 2_000;
-const MESSAGES_A_JOB = 64;
-const IDS_A_JOB = 500;
-const INBOXES_A_JOB = 200;
 /** Inboxes whose removed messages are remembered, and messages of each; of more it is read what is left. */
 const REMEMBERED = 1_000;
 const READ_TOGETHER = READ_KEYS;
@@ -59,6 +43,7 @@ const ERASED_STEPS = 8;
 
 export class MailIndex {
   readonly #workers: IndexWorkers;
+  readonly #follower: IndexFollower;
   /** Inboxes to look at, with their orgs. */
   readonly #changed = new Map<string, string>();
   readonly #removed = new Map<string, Set<string>>();
@@ -80,6 +65,11 @@ export class MailIndex {
     this.#workers = new IndexWorkers({
       ...options,
       onMade: (why) => log("mail_index_made", { why }),
+    });
+    this.#follower = new IndexFollower({
+      ...options,
+      workers: this.#workers,
+      guardsOf: (inboxes) => this.#guardsOf(inboxes),
     });
     commits.listen(MESSAGES_CHANGED, (what) => this.#hear(what as MessagesChanged));
     this.catchUp = coalesceRuns(() => this.#catchUpOrLog());
@@ -200,13 +190,18 @@ export class MailIndex {
       this.#isCompared = false;
       await this.#workers.open();
     }
-    if (!this.#isCompared) await this.#compareAll();
+    if (!this.#isCompared) await this.#compare();
     for (const [inboxId, orgId] of [...this.#changed]) {
       this.#changed.delete(inboxId);
+      const removed = this.#removed.get(inboxId);
+      this.#removed.delete(inboxId);
+      const isChanging = () => this.#changed.has(inboxId);
       try {
-        await this.#follow(orgId, inboxId);
+        const forgot = await this.#follower.follow({ orgId, inboxId, removed, isChanging });
+        this.#mayErase ||= forgot;
       } catch (error) {
         this.#changed.set(inboxId, orgId);
+        this.#mayErase = true; // it may have come so far
         // Where one finds no room, words of others may still be taken out.
         if (!(error instanceof IndexFailed)) throw error;
       }
@@ -229,24 +224,8 @@ export class MailIndex {
     return true;
   }
 
-  /** Finds out which inboxes differ from what the index has, and which are no more. */
-  async #compareAll(): Promise<void> {
-    const { store, records } = this.options;
-    const selector = { prefix: inboxKey.under() };
-    for await (const some of store.batches<InboxRecord>(selector, { batchSize: INBOXES_A_JOB })) {
-      const inboxes = some.map(({ value: { orgId, id } }) => ({ orgId, id }));
-      const differ = new Set(await this.#workers.write("compare", await this.#guardsOf(inboxes)));
-      for (const { orgId, id } of inboxes) if (differ.has(id)) this.#changed.set(id, orgId);
-    }
-    for (let after = 0;;) {
-      const some = await this.#workers.write("list", after, INBOXES_A_JOB);
-      if (some.length === 0) break;
-      const there = await records.readMany(some.map(({ orgId, id }) => inboxKey(orgId, id)));
-      for (const [i, { orgId, id }] of some.entries()) {
-        if (there[i] === null) this.#changed.set(id, orgId);
-      }
-      after = some.at(-1)!.no;
-    }
+  async #compare(): Promise<void> {
+    for await (const { orgId, id } of this.#follower.differing()) this.#changed.set(id, orgId);
     this.#isCompared = true;
     this.#mayErase = true;
     this.#firstChanges.clear();
@@ -265,72 +244,4 @@ export class MailIndex {
       return { id, headId, messages, changes: Math.min(changes, first) };
     });
   }
-
-  /** Brings the index up with one inbox. */
-  async #follow(orgId: string, inboxId: string): Promise<void> {
-    const { records } = this.options;
-    const removed = this.#removed.get(inboxId);
-    this.#removed.delete(inboxId);
-    if (await records.read(inboxKey(orgId, inboxId)) === null) {
-      this.#mayErase = true;
-      return await this.#workers.write("drop", inboxId);
-    }
-    // The guard before its rows.
-    const [guard] = await this.#guardsOf([{ orgId, id: inboxId }]);
-    const begun = await this.#workers.write("begin", orgId, guard!);
-    this.#mayErase ||= begun.isAnew;
-    if (removed !== undefined) await this.#workers.write("remove", inboxId, [...removed]);
-    await this.#add(orgId, inboxId, begun.knownTo);
-    const { messages } = await this.#workers.write("settle", guard!);
-    // What has changed meanwhile comes with the next round, and so does what is missing then.
-    if (messages === guard!.messages || this.#changed.has(inboxId)) return;
-    if (await this.#retain(orgId, inboxId, guard!.headId!)) return;
-    this.options.log("mail_index_inbox_anew", { inbox_id: inboxId });
-    await this.#workers.write("drop", inboxId);
-    this.#mayErase = true;
-    this.#hear({ orgId, inboxId });
-  }
-
-  /** Reads the messages behind an id into the index. */
-  async #add(orgId: string, inboxId: string, knownTo: string | null): Promise<void> {
-    const { store, blobs, freeDisk, mailMinFreeDiskBytes } = this.options;
-    const prefix = messageKey.under(orgId, inboxId);
-    for (let after = knownTo;;) {
-      const selector = rangeBehind(prefix, after, false);
-      const rows: Row<MessageRow>[] = await store.list(selector, { limit: MESSAGES_A_JOB });
-      if (rows.length === 0) return;
-      await freeDisk.refresh();
-      if ((freeDisk.freeBytes ?? Infinity) < 2 * mailMinFreeDiskBytes) {
-        throw new IndexFailed("the disk has no room for more");
-      }
-      await this.#workers.write("read", inboxId, blobs, rows.map(({ value }) => toIndex(value)));
-      after = rows.at(-1)!.value.id;
-    }
-  }
-
-  /**
-   * Forgets what has gone from an inbox.
-   * @param upTo id of the newest message that the index has had
-   * @returns whether the index has all that is left
-   */
-  async #retain(orgId: string, inboxId: string, upTo: string): Promise<boolean> {
-    const { store } = this.options;
-    const prefix = messageKey.under(orgId, inboxId);
-    for (let after: string | null = null;;) {
-      const selector = rangeBehind(prefix, after, false);
-      const rows: Row<MessageRow>[] = await store.list(selector, { limit: IDS_A_JOB });
-      const ids = rows.map(({ value }) => value.id).filter((id) => id <= upTo);
-      const isLast = ids.length < IDS_A_JOB;
-      const end = isLast ? upTo : ids.at(-1)!;
-      if (!await this.#workers.write("retain", inboxId, after, end, ids)) return false;
-      if (isLast) return true;
-      after = end;
-    }
-  }
-}
-
-function toIndex(row: MessageRow): MessageToIndex {
-  const { id, createdAtMs, direction, textSource, blob, subject } = row;
-  const fields = [subject ?? "", ...namesOf(row)];
-  return { id, createdAtMs, direction, textSource, blob, fields };
 }
