@@ -2,8 +2,14 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { blobReader } from "../../base/blobs/blob_reader.ts";
+import { SliceClock } from "../../base/slices/slice_clock.ts";
 import { ifThere } from "../../base/files/if_there.ts";
 import { makeUlid } from "../../base/storage/rows/ulid.ts";
+import { readHead } from "../mailbox/messages/read_head.ts";
+import type { Highlights } from "./highlights.ts";
+import { type MatchedMessage, matchMessage } from "./match_message.ts";
+import type { Term } from "./search_terms.ts";
+import { TermMatcher } from "./term_matcher.ts";
 import { IndexDamaged, type IndexedMessage, WordIndex } from "./word_index.ts";
 import { indexedMessage, type MessageToIndex } from "./words_of.ts";
 
@@ -27,6 +33,11 @@ export interface IndexJobs extends
     result: { file: string; made: string | null };
   }>,
   Record<"read", { given: [inboxId: string, blobs: string, MessageToIndex[]]; result: void }>,
+  Record<"match", {
+    given: [blobs: string, terms: readonly Term[], MatchedMessage[]];
+    /** Undefined for a message whose bytes are damaged. */
+    result: (Highlights | null | undefined)[];
+  }>,
   Record<"give up", { given: [folder: string]; result: void }>,
   Record<"seal", { given: []; result: void }> {}
 
@@ -65,6 +76,7 @@ export async function doJob({ kind, file, given }: IndexJob): Promise<unknown> {
   try {
     if (kind === "open") return await openFile(...given as Given<"open">);
     if (kind === "give up") return await removeBut(...given as Given<"give up">, null);
+    if (kind === "match") return await matchAll(...given as Given<"match">);
     const index = indexAt(file!, kind === "find");
     if (kind === "seal") return await sealFile(file!, index);
     if (kind === "read") {
@@ -87,6 +99,28 @@ export async function doJob({ kind, file, given }: IndexJob): Promise<unknown> {
   } catch (error) {
     throw asDamage(error);
   }
+}
+
+async function matchAll(
+  ...[folder, terms, messages]: Given<"match">
+): Promise<IndexJobs["match"]["result"]> {
+  const blobs = blobReader(folder);
+  const matcher = new TermMatcher(terms);
+  const slices = new SliceClock(() => 0); // nobody else waits here
+  const heads = await Promise.all(
+    messages.map(async (message) =>
+      message.textSource === "none" ? null : await readHead({ blobs }, message)
+    ),
+  );
+  const matches: IndexJobs["match"]["result"] = [];
+  for (const [i, message] of messages.entries()) {
+    const head = heads[i]!;
+    const isDamaged = head === null && message.textSource !== "none";
+    matches.push(
+      isDamaged ? undefined : await matchMessage({ blobs, matcher, slices }, message, head),
+    );
+  }
+  return matches;
 }
 
 function indexAt(file: string, isReader: boolean): WordIndex {

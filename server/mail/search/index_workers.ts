@@ -28,19 +28,16 @@ const SEAL_MS = 1_000;
 /** Longer than other workers: the first search after its start waits for that. */
 const READER_IDLE_MS = 10 * MINUTE_MS;
 
-/** Workers that may read and write the folder of the index; the one that writes also reads blobs. */
+/** Workers that may read and write the folder of the index, and read blobs. */
 export function startIndexWorkers(folder: string, blobs: string): {
   writer: StartWorker;
   reader: StartWorker;
 } {
   const none = { env: false, ffi: false, import: false, net: false, run: false, sys: false };
   const program = new URL("./index_program.ts", import.meta.url);
-  const started = (name: string, read: string[]) =>
-    workerOf(program, { name, permissions: { read, write: [folder], ...none } });
-  return {
-    writer: started("search index", [folder, blobs]),
-    reader: started("search", [folder]),
-  };
+  const permissions = { read: [folder, blobs], write: [folder], ...none };
+  const started = (name: string) => workerOf(program, { name, permissions });
+  return { writer: started("search index"), reader: started("search") };
 }
 
 export class IndexWorkers {
@@ -82,7 +79,7 @@ export class IndexWorkers {
   }
 
   /** @throws IndexFailed */
-  async write<K extends Exclude<JobKind, "find" | "open" | "give up" | "seal">>(
+  async write<K extends Exclude<JobKind, "find" | "match" | "open" | "give up" | "seal">>(
     kind: K,
     ...given: Given<K>
   ): Promise<Result<K>> {
@@ -92,6 +89,11 @@ export class IndexWorkers {
   /** As WordIndex.find(). @throws IndexFailed */
   async find(...given: Given<"find">): Promise<Result<"find">> {
     return await this.#run(this.#reader, "find", this.#require(), given, FIND_MS);
+  }
+
+  /** As the job "match" does it. @throws IndexFailed */
+  async match(...given: Given<"match">): Promise<Result<"match">> {
+    return await this.#run(this.#reader, "match", this.#require(), given, FIND_MS);
   }
 
   /** Ends the workers, and what they do; seals the file if that takes no longer than a shutdown may. */

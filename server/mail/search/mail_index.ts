@@ -18,7 +18,10 @@ import {
 import { messageKey, type MessageRow } from "../records/message_record.ts";
 import { type FollowerOptions, IndexFollower } from "./index_follower.ts";
 import { IndexFailed, IndexWorkers, type IndexWorkersOptions } from "./index_workers.ts";
+import type { Highlights } from "./highlights.ts";
+import { matchedMessage } from "./match_message.ts";
 import { newestMessages } from "./newest_messages.ts";
+import type { Term } from "./search_terms.ts";
 import type { AskedWords, FoundWords, InboxGuard } from "./word_index.ts";
 
 export interface MailIndexOptions
@@ -119,6 +122,23 @@ export class MailIndex {
       }
       for (; !other.done; other = await others.next()) yield other.value;
       return;
+    }
+  }
+
+  /**
+   * Matches messages off the main thread: as matchMessage().
+   * @returns undefined for each message that the caller is to match itself; fewer where no worker did it
+   */
+  async match(
+    terms: readonly Term[],
+    rows: readonly MessageRow[],
+  ): Promise<(Highlights | null | undefined)[]> {
+    if (this.#workers.file === null || rows.length === 0) return [];
+    try {
+      return await this.#workers.match(this.options.blobs, terms, rows.map(matchedMessage));
+    } catch (error) {
+      if (!(error instanceof IndexFailed)) throw error;
+      return [];
     }
   }
 

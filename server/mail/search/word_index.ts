@@ -166,12 +166,20 @@ export class WordIndex implements Disposable {
     if (this.#get("PRAGMA wal_checkpoint(TRUNCATE)")?.busy !== 0) throw new Error("it is in use");
   }
 
-  /** Of these inboxes the ones whose messages the index does not have as the store does. */
+  /**
+   * Of these inboxes the ones whose messages the index does not have as the store does. What it has of
+   * another history is forgotten.
+   */
   compare(guards: readonly InboxGuard[]): string[] {
-    return guards.filter((guard) => {
-      const row = this.#inbox(guard.id);
-      return row === null ? guard.headId !== null : standing(row, guard) !== "whole";
-    }).map(({ id }) => id);
+    return this.#transact(() =>
+      guards.filter((guard) => {
+        const row = this.#inbox(guard.id);
+        if (row === null) return guard.headId !== null;
+        const how = standing(row, guard);
+        if (how === "unusable") this.#put({ ...row, id: null });
+        return how !== "whole";
+      })
+    ).map(({ id }) => id);
   }
 
   /** Inboxes of the index in the order of their numbers. @param after a number; 0 for the first */
