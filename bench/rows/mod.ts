@@ -11,6 +11,7 @@ import { emptyPolls, tokenPolls } from "./polls.ts";
 import { mailRows } from "./mail.ts";
 import { mailInRows } from "./mail_in.ts";
 import { mailOutRows } from "./mail_out.ts";
+import { mailSearch } from "./mail_search.ts";
 import { outgoingDeliveries } from "./outgoing.ts";
 import {
   sends,
@@ -57,6 +58,7 @@ export const rows: readonly Row[] = [
   ...mailInRows,
   waitingMailPolls,
   ...mailOutRows,
+  mailSearch,
   ...webhookRows,
   directory,
   feedPage,

@@ -134,7 +134,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "time",
               "workers",
             ],
-            shows: ["blobs.ts", "part.ts", "stored_bytes.ts"],
+            shows: ["blob_reader.ts", "blobs.ts", "part.ts", "stored_bytes.ts"],
           },
           description: {
             imports: [".", "bounds", "config", "http", "parts", "time"],

@@ -14,6 +14,7 @@ import {
   lastNameIn,
   UNFINISHED,
 } from "./blob_name.ts";
+import { readFileAt } from "./blob_reader.ts";
 import type { BlobWriter } from "./blob_writer.ts";
 import type { StoreMark } from "./store_mark.ts";
 import { writeFile } from "./write_files.ts";
@@ -111,19 +112,7 @@ export class BlobFiles implements BlobBytes {
     at: number,
     sizeBytes: number,
   ): Promise<Uint8Array<ArrayBuffer> | null> {
-    using file = await ifThere(Deno.open(this.#pathOf(name), { read: true }));
-    if (file === null) return null;
-    // A record must not have memory taken for bytes that are not there.
-    const there = Math.max(0, (await file.stat()).size - at);
-    const bytes = new Uint8Array(Math.min(sizeBytes, there));
-    if (at > 0) await file.seek(at, Deno.SeekMode.Start);
-    let filled = 0;
-    while (filled < bytes.length) {
-      const read = await file.read(bytes.subarray(filled));
-      if (read === null) break;
-      filled += read;
-    }
-    return bytes.subarray(0, filled);
+    return await readFileAt(this.#pathOf(name), at, sizeBytes);
   }
 
   async remove({ name }: FoundBytes): Promise<void> {

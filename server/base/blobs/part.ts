@@ -17,6 +17,10 @@ import { reportMissingBytes } from "./report_missing_bytes.ts";
 import { StoreMark } from "./store_mark.ts";
 
 const FOLDER = "mail";
+
+/** The folder of all blobs, below the data folder; not used where the store is hosted. */
+export const blobFolder = (dataDir: string): string => join(dataDir, FOLDER);
+
 const MAIL_WAITS =
   "the relay's disk is nearly full: mail is neither taken nor sent until its operator makes room; reads go on";
 
@@ -39,7 +43,7 @@ export async function openBlobs(
   { measureFreeBytes }: Pick<StorageOptions, "measureFreeBytes"> = {},
 ): Promise<BlobsPart> {
   const { config, log } = deps;
-  const root = join(config.dataDir, FOLDER);
+  const root = blobFolder(config.dataDir);
   const mark = new StoreMark(store, root);
   const writer = new BlobWriter({
     start: blobWriterIn(root),

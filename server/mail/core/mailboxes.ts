@@ -17,7 +17,13 @@ import type { MailboxWaits } from "../../base/waiting/mailbox_waits.ts";
 import { type CallingKey, requireCaller, requireOrg } from "../access/require_org.ts";
 import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
 import { keysKey } from "../records/key_record.ts";
-import { EMPTY_MAILBOX, mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
+import {
+  EMPTY_MAILBOX,
+  mailboxKey,
+  type MailboxRecord,
+  MESSAGES_CHANGED,
+  type MessagesChanged,
+} from "../records/mailbox_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { unknownObject } from "../access/unknown_object.ts";
 import { MailboxChanged } from "./mail_inboxes.ts";
@@ -172,5 +178,10 @@ function planChange<T>(
   const current = transaction.record(key) ?? EMPTY_MAILBOX;
   const { mailbox, result } = change.plan({ transaction, org, inbox, mailbox: current });
   transaction.putRecord(key, { ...mailbox, v: 1, changes: current.changes + 1 });
+  if (mailbox.headId !== current.headId || mailbox.messages !== current.messages) {
+    const { orgId, id } = inbox;
+    const changed: MessagesChanged = { orgId, inboxId: id, changes: current.changes };
+    transaction.announce(MESSAGES_CHANGED, changed);
+  }
   return new MailboxChanged(key, mailbox.headId !== current.headId, result);
 }

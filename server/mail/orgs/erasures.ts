@@ -14,7 +14,9 @@ import { isRecordKey } from "../../base/storage/commits/record_key.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../base/storage/rows/store.ts";
 import { googleKey } from "../records/google_record.ts";
 import { emailOrgKey } from "../records/verified_email.ts";
+import { inboxKey } from "../records/inbox_record.ts";
 import { keyOwnerKey } from "../records/key_record.ts";
+import { MESSAGES_CHANGED, type MessagesChanged } from "../records/mailbox_record.ts";
 import { orgKey, orgState, publicKeyKey, purgeAtMs, trialKey } from "../records/org_record.ts";
 import { erasureKey, type ErasureRow, stageErasure } from "./change_org.ts";
 
@@ -37,6 +39,7 @@ const ROWS_A_STEP = 80;
 /** Records are checked, and a commit over KV Connect checks ten. */
 const RECORDS_A_STEP = 6;
 const TRIALS_A_LOOK = 1_000;
+const [INBOX] = inboxKey.under();
 
 export class Erasures {
   readonly #steps: LeasedSteps<string>;
@@ -135,7 +138,12 @@ export class Erasures {
     const rows = keys.filter((key) => !isRecordKey(key));
     const others = erased.flatMap((row) => this.options.alsoErased(row));
     await this.options.commits.submit((transaction) => {
-      for (const key of records) transaction.putRecord(key, null);
+      for (const key of records) {
+        transaction.putRecord(key, null);
+        if (key[0] !== INBOX) continue;
+        const [, orgId, inboxId] = key as string[];
+        transaction.announce(MESSAGES_CHANGED, { orgId, inboxId } as MessagesChanged);
+      }
       for (const key of [...rows, ...others]) transaction.delete(key);
     });
   }

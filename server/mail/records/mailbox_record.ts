@@ -44,3 +44,15 @@ export const EMPTY_MAILBOX: MailboxRecord = {
   received: [],
   receivedBytes: [],
 };
+
+/** Topic (`GroupCommit.listen`) of commits after which an inbox has other messages, or has gone. */
+export const MESSAGES_CHANGED = "mail-messages";
+
+export interface MessagesChanged {
+  orgId: string;
+  inboxId: string;
+  /** Commits of the inbox before this one; not known where the inbox has gone. */
+  changes?: number;
+  /** Id of a message that went with it. */
+  removed?: string;
+}

@@ -1,6 +1,7 @@
 /**
- * Searches mail by reading it, the newest first (docs/mail.md, "Searching"). A search looks
- * at so many messages in so much time, in turns, and says where to go on.
+ * Searches mail by reading it, the newest first (docs/mail.md, "Searching"): what the index has found,
+ * where there is one, else all of it. A search looks at so many messages in so much time, in turns, and
+ * says where to go on.
  */
 import type { Blobs } from "../../base/blobs/blobs.ts";
 import { unavailable } from "../../base/errors.ts";
@@ -10,20 +11,22 @@ import { SliceClock } from "../../base/slices/slice_clock.ts";
 import type { Rows } from "../../base/storage/rows/rows.ts";
 import { ulidTimeMs } from "../../base/storage/rows/ulid.ts";
 import { DAY_MS } from "../../base/time/time_units.ts";
-import { type ShownHead, shownTextOf } from "../reading/parsed/encoded_texts.ts";
+import type { ShownHead } from "../reading/parsed/encoded_texts.ts";
 import { readHead } from "../mailbox/messages/read_head.ts";
-import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import { leastMailId } from "../records/mail_id.ts";
-import { type MessageRow, SHOWN } from "../records/message_record.ts";
-import { type Highlights, highlightsOf, MAX_FRAGMENTS } from "./highlights.ts";
+import type { MessageRow } from "../records/message_record.ts";
+import type { Highlights } from "./highlights.ts";
+import type { MailIndex } from "./mail_index.ts";
+import { matchMessage } from "./match_message.ts";
 import { newestMessages } from "./newest_messages.ts";
 import type { Term } from "./search_terms.ts";
-import { readWholeText } from "./read_whole_text.ts";
-import { type Span, TermMatcher } from "./term_matcher.ts";
+import { TermMatcher } from "./term_matcher.ts";
 
 export interface MailSearchServices {
   store: Rows;
   blobs: Pick<Blobs, "read">;
+  /** Null where the store is not on a disk of this process alone. */
+  index?: Pick<MailIndex, "rows" | "match"> | null;
   /** Monotonic milliseconds. */
   now?: () => number;
   bounds?: SearchBounds;
@@ -81,6 +84,13 @@ export interface FoundPage<Row> {
   isPartial: boolean;
 }
 
+interface LookedAt {
+  row: MessageRow;
+  head: ShownHead | null;
+  /** What a worker says; undefined where none has read the message. */
+  matched: Highlights | null | undefined;
+}
+
 /** Messages whose texts are read together. */
 const TEXTS_AT_ONCE = 8;
 /** A search leaves others half of the main thread. */
@@ -131,15 +141,17 @@ export class MailSearch {
     asked: AskedSearch,
     { make, ...bounds }: SearchPage<Row>,
   ): Promise<FoundPage<Row>> {
-    const untilMs = this.#now() + this.#bounds.lookMs;
+    let untilMs: number | null = null;
     const slices = new SliceClock(this.#now, SLICES);
+    const { blobs } = this.services;
     const matcher = new TermMatcher(asked.terms);
     const page = new BoundedPage<Row>(bounds);
     let position: string | null = null;
     let looked = 0;
-    for await (const some of this.#batches(orgId, asked)) {
+    for await (const some of this.#batches(orgId, asked, bounds.limit)) {
       slices.begin();
-      for (const { row, head } of some) {
+      untilMs ??= this.#now() + this.#bounds.lookMs; // waiting for a worker is no looking
+      for (const { row, head, matched } of some) {
         if (page.rows.length >= bounds.limit) {
           return { rows: page.rows, next: position, isPartial: false };
         }
@@ -147,7 +159,11 @@ export class MailSearch {
           return { rows: page.rows, next: position, isPartial: true };
         }
         looked++;
-        const found = fits(row, asked) ? await this.#match(matcher, row, head, slices) : null;
+        const found = !fits(row, asked)
+          ? null
+          : matched !== undefined
+          ? matched
+          : await matchMessage({ blobs, matcher, slices }, row, head);
         if (found !== null) {
           page.add([make({ row, highlights: found })]);
           if (page.hasMore) return { rows: page.rows, next: position, isPartial: false };
@@ -158,21 +174,25 @@ export class MailSearch {
     return { rows: page.rows, next: null, isPartial: false };
   }
 
-  /** Messages in small numbers, whose texts are read together. */
+  /** Messages in small numbers, which are matched by a worker, or whose texts are read together. */
   async *#batches(
     orgId: string,
     asked: AskedSearch,
-  ): AsyncGenerator<{ row: MessageRow; head: ShownHead | null }[]> {
-    const { store, blobs } = this.services;
-    const read = (rows: readonly MessageRow[]) =>
-      Promise.all(rows.map(async (row) => ({
-        row,
-        head: fits(row, asked) && row.textSource !== "none" ? await readHead({ blobs }, row) : null,
-      })));
+    limit: number,
+  ): AsyncGenerator<LookedAt[]> {
+    const { blobs, index = null } = this.services;
+    const read = async (rows: readonly MessageRow[]): Promise<LookedAt[]> => {
+      const fitting = rows.filter((row) => fits(row, asked));
+      const matches = await index?.match(asked.terms, fitting) ?? [];
+      return await Promise.all(rows.map(async (row) => {
+        const at = fitting.indexOf(row);
+        const matched = matches[at];
+        const hasText = at >= 0 && matched === undefined && row.textSource !== "none";
+        return { row, matched, head: hasText ? await readHead({ blobs }, row) : null };
+      }));
+    };
     let rows: MessageRow[] = [];
-    for await (
-      const row of newestMessages(store, orgId, asked.inboxIds, firstPosition(asked))
-    ) {
+    for await (const row of this.#rows(orgId, asked, limit)) {
       // What comes after it is older still.
       if (asked.afterMs !== undefined && timeOf(row.id) < asked.afterMs) break;
       rows.push(row);
@@ -183,45 +203,20 @@ export class MailSearch {
     if (rows.length > 0) yield await read(rows);
   }
 
-  /** @returns null where a term is missing */
-  async #match(
-    matcher: TermMatcher,
-    row: MessageRow,
-    head: ShownHead | null,
-    slices: SliceClock,
-  ): Promise<Highlights | null> {
-    matcher.begin();
-    const take = async (text: string, enough: number): Promise<Span[]> => {
-      const steps = matcher.take(text, enough);
-      for (;;) {
-        const step = steps.next();
-        if (step.done === true) return step.value;
-        if (slices.isOver) await slices.next();
-      }
-    };
-    const subject = row.subject ?? "";
-    const names = namesOf(row);
-    let text = head === null ? "" : shownTextOf(head) ?? "";
-    const isCut = head?.shown === undefined
-      ? head?.truncated === true
-      : row.blob.sections[SHOWN] !== undefined;
-    if (slices.isOver) await slices.next();
-    if (!isCut && !matcher.mayHold([subject, ...names, text])) return null;
-    const inSubject = await take(subject, 1);
-    for (const field of names) await take(field, 0);
-    let inText = await take(text, MAX_FRAGMENTS);
-    if (isCut && !matcher.hasAll) {
-      const whole = await readWholeText(this.services, row);
-      slices.begin();
-      if (whole !== null) {
-        text = whole;
-        inText = await take(text, MAX_FRAGMENTS);
-      }
+  /** All messages in which the terms may stand; behind the position, and further. */
+  #rows(orgId: string, asked: AskedSearch, limit: number): AsyncGenerator<MessageRow> {
+    const { store, index = null } = this.services;
+    const { terms, inboxIds, direction, afterMs, beforeMs } = asked;
+    const below = firstPosition(asked);
+    if (index === null) {
+      const all = inboxIds.map((inboxId) => ({ inboxId, knownTo: null }));
+      return newestMessages(store, orgId, all, below);
     }
-    if (slices.isOver) await slices.next();
-    return matcher.hasAll
-      ? highlightsOf({ subject, text }, { subject: inSubject, text: inText })
-      : null;
+    const from = afterMs === undefined ? null : leastMailId("msg", Math.max(0, afterMs));
+    const created = beforeMs === undefined
+      ? null
+      : { beforeMs, surelyBelow: leastMailId("msg", Math.max(0, beforeMs)) };
+    return index.rows(orgId, { inboxIds, terms, direction, below, from, created, limit });
   }
 }
 
@@ -240,13 +235,4 @@ function firstPosition({ position, beforeMs }: AskedSearch): string | null {
 
 function timeOf(messageId: string): number {
   return ulidTimeMs(messageId.slice("msg_".length));
-}
-
-/** Whom a message names, and its files. */
-function namesOf({ from, to, cc, attachments }: MessageRow): string[] {
-  const addresses: MailAddress[] = [...(from === null ? [] : [from]), ...to, ...cc];
-  return [
-    ...addresses.flatMap(({ name, address }) => name === null ? [address] : [name, address]),
-    ...attachments.flatMap(({ filename }) => filename ?? []),
-  ];
 }

@@ -44,9 +44,9 @@ const searchMail = keyRoute({
       "Messages in which **all** words of `q` stand: in the subject, From, To, Cc, the text or the " +
       "names of attachments; the newest first. Whole words are compared, whatever their case and " +
       "accents; Chinese, Japanese, Korean, Thai, Lao and Khmer in pairs of characters. An empty `q` " +
-      "finds nothing.\n\nOne answer looks at 2,000 messages, or for 2 seconds: then it says " +
-      "`partial`, and `next_cursor` goes on. Of messages whose parts are very large, the first 64 KiB " +
-      "of text are searched.",
+      "finds nothing.\n\nAll mail is searched where the relay has an index of it. Without, one answer " +
+      "looks at 2,000 messages, or for 2 seconds: then it says `partial`, and `next_cursor` goes on. " +
+      "Of messages whose parts are very large, the first 64 KiB of text are searched.",
     query: querySchema({ ...PAGE_QUERY, ...SEARCH_QUERY }),
     answers: { 200: unkept("What was found so far.", FoundPage) },
     errors: {

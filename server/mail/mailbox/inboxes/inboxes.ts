@@ -22,6 +22,7 @@ import {
   type InboxRecord,
   listKey,
 } from "../../records/inbox_record.ts";
+import { MESSAGES_CHANGED, type MessagesChanged } from "../../records/mailbox_record.ts";
 import type { InboxChanges, InboxRequest } from "./inbox_request.ts";
 import { inboxErasureKey, retentionKey } from "./inbox_rows.ts";
 import { addressTaken, requireInboxQuota, takeOneMore } from "./take_address.ts";
@@ -243,6 +244,7 @@ export class Inboxes {
       transaction.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes - 1 });
       putKeys(transaction, orgId, left);
       transaction.putRecord(key, null);
+      transaction.announce(MESSAGES_CHANGED, { orgId, inboxId } satisfies MessagesChanged);
       transaction.delete(retentionKey(orgId, inboxId));
       transaction.set(inboxErasureKey(orgId, inboxId), { v: 1, sinceMs: transaction.nowMs });
       const { clientId } = inbox;

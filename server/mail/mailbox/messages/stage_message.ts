@@ -22,6 +22,7 @@ import {
   type ThreadRow,
 } from "../../records/thread_record.ts";
 import { makeMailId, makeUlidAbove } from "../../records/mail_id.ts";
+import { MESSAGES_CHANGED, type MessagesChanged } from "../../records/mailbox_record.ts";
 import { withdrawAnswers } from "../answers/withdraw_answer.ts";
 import type { RfcIdRow } from "./find_thread.ts";
 
@@ -189,6 +190,10 @@ export function stageRemoval(
 ): { mailbox: Mailbox } {
   const { orgId, inboxId, id } = row;
   transaction.delete(messageKey(orgId, inboxId, id));
+  transaction.announce(
+    MESSAGES_CHANGED,
+    { orgId, inboxId, removed: id } satisfies MessagesChanged,
+  );
   transaction.delete(objectKey(orgId, id));
   for (const index of indexesOf(row)) transaction.delete(indexKey(orgId, inboxId, index, id));
   if (row.rfcMessageId !== null && rfcId?.messageId === id) {
