@@ -60,7 +60,7 @@ const rowsWithStores = wanted === undefined ? rows.filter(isMeasured) : rows;
 const all: Part[] = [
   {
     id: "stores",
-    title: "stores of many agents and messages, and the peer, all of which are kept",
+    title: "stores of many agents and messages, and the peers, all of which are kept",
     measure: () =>
       inContext((context) =>
         keepStores({ context, seed, rows: rowsWithStores, growthSizes: sizes })
