@@ -6,7 +6,11 @@ import { inboundRequest, type MailBox, openMailBox, sampleMail } from "../mail_b
 import type { Row } from "../row.ts";
 import type { MailFloodArgument } from "../servers/mail_flood.ts";
 import { type Child, startChild } from "../servers/child.ts";
-import { inboundSmtpMails, sendsBesideSmtpFloods } from "./mail_in_smtp.ts";
+import {
+  inboundSmtpBesidePostfix,
+  inboundSmtpMails,
+  sendsBesideSmtpFloods,
+} from "./mail_in_smtp.ts";
 import { sendsP99 } from "./sends_beside.ts";
 
 type Relay = Child<{ port: number }>;
@@ -149,6 +153,7 @@ export const sendsBesideMail: Row = {
 export const mailInRows: readonly Row[] = [
   inboundMails,
   inboundSmtpMails,
+  inboundSmtpBesidePostfix,
   threadPages,
   sendsBesideMail,
   sendsBesideSmtpFloods,

@@ -5,8 +5,10 @@ import { registerAgents } from "../agents.ts";
 import { residentMiB } from "../process_memory.ts";
 import type { Round, Row } from "../row.ts";
 import { startChild } from "../servers/child.ts";
+import { startPostfixMaildir } from "../servers/postfix_maildir.ts";
 import type { SmtpFloodArgument } from "../servers/smtp_flood.ts";
 import { driveSmtp } from "../smtp_load.ts";
+import { median } from "../statistics.ts";
 import { sendsP99 } from "./sends_beside.ts";
 
 const INBOXES = 50;
@@ -17,6 +19,18 @@ const AGENTS = 50;
 const startRelay = (folder: string) =>
   startChild<{ port: number; smtpPort: number }>("relay.ts", { folder, mail: true });
 
+async function openBoxes(port: number): Promise<MailBox[]> {
+  const boxes: MailBox[] = [];
+  for (let i = 0; i < INBOXES; i++) boxes.push(await openMailBox(port));
+  return boxes;
+}
+
+const sampleMails = (boxes: readonly MailBox[], count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    to: boxes[i % INBOXES]!.address,
+    raw: sampleMail().raw,
+  }));
+
 export const inboundSmtpMails: Row = {
   id: "mail-inbound-smtp",
   title: "mails of 6 KB handed in by SMTP over kept connections, stored durably, against over HTTP",
@@ -24,13 +38,8 @@ export const inboundSmtpMails: Row = {
   target: { rule: "at least", ratio: 0.8 },
   async prepare({ temporaryFolder: folder, count }) {
     const relay = await startRelay(folder);
-    const boxes: MailBox[] = [];
-    for (let i = 0; i < INBOXES; i++) boxes.push(await openMailBox(relay.ready.port));
-    const mails = () =>
-      Array.from({ length: count(MAILS) }, (_, i) => ({
-        to: boxes[i % INBOXES]!.address,
-        raw: sampleMail().raw,
-      }));
+    const boxes = await openBoxes(relay.ready.port);
+    const mails = () => sampleMails(boxes, count(MAILS));
     return {
       ours: (): Promise<Round> => driveSmtp(relay, relay.ready.smtpPort, mails(), CONNECTIONS),
       reference: () =>
@@ -39,6 +48,38 @@ export const inboundSmtpMails: Row = {
           status: 200,
         }),
       close: () => relay.stop(),
+    };
+  },
+};
+
+export const inboundSmtpBesidePostfix: Row = {
+  id: "mail-inbound-smtp-postfix",
+  title: "the same mails by SMTP, stored durably, against postfix until they are in a maildir",
+  unit: "/s",
+  async prepare({ temporaryFolder: folder, count }) {
+    const postfix = await startPostfixMaildir();
+    const relay = await startRelay(folder);
+    const boxes = await openBoxes(relay.ready.port);
+    const mails = () => sampleMails(boxes, count(MAILS));
+    const taken: number[] = [];
+    return {
+      ours: () => driveSmtp(relay, relay.ready.smtpPort, mails(), CONNECTIONS),
+      async reference() {
+        const sent = mails();
+        const beganMs = performance.now();
+        const round = await driveSmtp(null, postfix.port, sent, CONNECTIONS);
+        await postfix.delivered(sent.length);
+        taken.push(round.value);
+        return { ...round, value: sent.length / ((performance.now() - beganMs) / 1000) };
+      },
+      note: () =>
+        `postfix answered for ${
+          Math.round(median(taken))
+        } mails a second, before they were delivered`,
+      async close() {
+        await relay.stop();
+        await postfix[Symbol.asyncDispose]();
+      },
     };
   },
 };
