@@ -1,7 +1,7 @@
 /** PostgreSQL with its default durability, and pgbench as its load: two inserts a transaction. */
-import { setTimeout as delay } from "node:timers/promises";
 import { join } from "node:path";
 import { quantile } from "../statistics.ts";
+import { delay } from "../../tests/support/pace.ts";
 import { NotMeasured, type Round } from "../row.ts";
 
 /** Where Debian's packages have the server's programs, beside the PATH. */
