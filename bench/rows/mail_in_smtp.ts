@@ -56,6 +56,7 @@ export const inboundSmtpBesidePostfix: Row = {
   id: "mail-inbound-smtp-postfix",
   title: "the same mails by SMTP, stored durably, against postfix until they are in a maildir",
   unit: "/s",
+  target: { rule: "at least", ratio: 1.2 },
   async prepare({ temporaryFolder: folder, count }) {
     const postfix = await startPostfixMaildir();
     const relay = await startRelay(folder);
