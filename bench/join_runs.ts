@@ -72,7 +72,12 @@ export function joinRuns({ machine, options, seed, parts, runs }: Runs): Joined 
     return results.length === 0 ? [] : [joinRow(results)];
   });
   const growth = bySize(runs.flatMap((run) => run.growth ?? []));
-  const disk = runs.flatMap((run) => run.disk === undefined ? [] : [run.disk]);
+  const disk = [
+    ...Map.groupBy(
+      runs.flatMap((run) => run.disk ?? []),
+      ({ what, connections }) => `${what} ${connections}`,
+    ).values(),
+  ];
   return {
     machine,
     options,
@@ -91,7 +96,7 @@ export function joinRuns({ machine, options, seed, parts, runs }: Runs): Joined 
       growth: growth.map(medianOf),
       growthSpread: growth.map(spreads),
     }),
-    ...(disk.length === 0 ? {} : { disk: joinLists(disk) }),
+    ...(disk.length === 0 ? {} : { disk: disk.map(medianOf) }),
   };
 }
 
@@ -162,16 +167,11 @@ function bySize(points: readonly GrowthPoint[]): GrowthPoint[][] {
   return [...Map.groupBy(points, growthPartId).values()];
 }
 
-/** The n-th of each list as one: all runs measure the same. */
-function joinLists<T extends object>(lists: readonly T[][]): T[] {
-  return lists[0]!.map((_, i) => medianOf(lists.map((list) => list[i]!)));
-}
-
-/** The median of each figure; null where the last one has none. */
-function medianOf<T extends object>(all: T[]): T {
-  const entries = Object.keys(all.at(-1)!).map((name) => {
+/** The median of each figure; where there is none, as the last one has it. */
+function medianOf<T extends object>(all: readonly T[]): T {
+  const entries = Object.entries(all.at(-1)!).map(([name, value]) => {
     const values = figuresOf(all, name);
-    return [name, values.length === 0 ? null : middle(values)];
+    return [name, values.length === 0 ? value : middle(values)];
   });
   return Object.fromEntries(entries);
 }

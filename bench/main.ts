@@ -84,7 +84,7 @@ const all: Part[] = [
   })),
   {
     id: "disk",
-    title: "what a stored message costs the disk",
+    title: "what a stored message, a mail in and a mail out cost the disk",
     measure: async (run) => void (run.disk = await inContext(measureDiskCost)),
   },
 ];

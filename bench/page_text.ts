@@ -239,11 +239,14 @@ export function growthCharts({ growth = [] }: Pick<Joined, "growth">): Chart[] {
 
 function diskTable({ disk }: Joined): string {
   return table(
-    ["connections", "bytes written a message", "bytes kept a message", "syncs a message"],
-    disk!.map(({ connections, writtenBytes, keptBytes, syncs }) => [
+    ["a", "connections", "bytes written", "bytes kept", "rows written", "rows kept", "syncs"],
+    disk!.map(({ what, connections, writtenBytes, keptBytes, rowsWritten, rowsKept, syncs }) => [
+      what ?? "send",
       String(connections),
       figure(writtenBytes),
       figure(keptBytes),
+      optional(rowsWritten),
+      optional(rowsKept),
       syncs === null ? "not measured: strace is not installed" : String(syncs),
     ]),
   );

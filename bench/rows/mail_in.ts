@@ -132,7 +132,7 @@ export const sendsBesideMail: Row = {
   id: "beside-mail",
   title: "p99 of signed sends while mails of 25 MiB and hostile ones arrive, against quiet",
   unit: "ms",
-  target: { rule: "at most", ratio: 3 },
+  target: { rule: "at most", ratio: 2 },
   async prepare({ temporaryFolder: folder, count, random }) {
     const relay = await startRelay(folder);
     const { port } = relay.ready;

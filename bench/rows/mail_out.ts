@@ -32,7 +32,7 @@ interface World {
 }
 
 /** A relay with orgs that may send, and the next hop that takes what they do. */
-async function startWorld(folder: string, orgs: number): Promise<World> {
+export async function startWorld(folder: string, orgs: number): Promise<World> {
   const sink = await startChild<{ port: number }>("smtp_sink.ts", {});
   const relay = await startChild<{ port: number }>("relay.ts", {
     folder,
@@ -78,13 +78,15 @@ async function openSendingBox(relay: Relay): Promise<MailBox> {
   }
 }
 
-async function untilTaken(sink: Sink, count: number): Promise<void> {
+/** Resolves when the next hop has taken so many mails since it was reset. */
+export async function untilTaken(sink: Sink, count: number): Promise<void> {
   while (await sink.ask<number>("taken") < count) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
-function sendRequest({ inboxId, apiKey }: MailBox, fields: object): Uint8Array {
+/** The request of a mail of 3 KB to one reader. */
+export function mailSendRequest({ inboxId, apiKey }: MailBox, fields: object): Uint8Array {
   const body = JSON.stringify({
     to: READER,
     subject: "Order",
@@ -117,7 +119,7 @@ const handedOver: Row = {
         const send_at = new Date(nowMs + LATER_MS).toISOString();
         const requests = Array.from(
           { length: mails },
-          (_, i) => sendRequest(boxes[i % ORGS]!, { send_at }),
+          (_, i) => mailSendRequest(boxes[i % ORGS]!, { send_at }),
         );
         const acceptance = await drive(relay, requests, { connections: CONNECTIONS, status: 202 });
         accepting.push(acceptance.value);
@@ -186,7 +188,10 @@ const relayedBesidePostfix: Row = {
     };
     return {
       async ours() {
-        const requests = Array.from({ length: mails }, (_, i) => sendRequest(boxes[i % ORGS]!, {}));
+        const requests = Array.from(
+          { length: mails },
+          (_, i) => mailSendRequest(boxes[i % ORGS]!, {}),
+        );
         const before = readThreadCpu(relay.pid);
         const value = await round(() =>
           drive(relay, requests, { connections: CONNECTIONS, status: 202 })
@@ -215,7 +220,7 @@ const sendsBesideLargeMail: Row = {
   id: "beside-mail-sends",
   title: "p99 of signed sends while mails of 10 MiB are sent, against quiet",
   unit: "ms",
-  target: { rule: "at most", ratio: 3 },
+  target: { rule: "at most", ratio: 2 },
   async prepare({ temporaryFolder: folder, count, random }) {
     const { relay, boxes, close } = await startWorld(folder, 1);
     const { port } = relay.ready;
