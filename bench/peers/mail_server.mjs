@@ -28,7 +28,7 @@ const insertAll = database.transaction((rows) => {
 const mostAtOnce = commits === "grouped" ? Infinity : 1;
 
 /** Rows that wait for their transaction, each with what answers its client. */
-let waiting = [];
+const waiting = [];
 
 function store(row, done) {
   if (waiting.push({ row, done }) === 1) setImmediate(commit);
