@@ -57,6 +57,9 @@ function runText({ runs, options }: Joined): string {
 
 /** How far the machine was the benchmark's own. */
 function quietText(runs: Joined["runs"]): string {
+  if (runs.every(({ othersCores }) => othersCores === undefined)) {
+    return "How busy other programs kept the machine was not recorded.";
+  }
   const busiest = runs.map(({ othersCores }) => othersCores?.toFixed(2) ?? "not recorded");
   return `Cores that other programs kept busy, at most: ${busiest.join(", ")}; what was measured ` +
     `beside more than ${QUIET_CORES} is left out.`;

@@ -39,4 +39,6 @@ Deno.test("pageText() tells how busy others kept the machine, run by run", () =>
     text,
     /- `sends`: from 2 of 3 runs: other programs kept 0\.62 cores busy in the rest/,
   );
+  const former = pageText(joinRuns(quietRuns(sampleRuns(unknown))));
+  assert.match(former, /How busy other programs kept the machine was not recorded\./);
 });

@@ -63,6 +63,7 @@ export async function startPostgres(): Promise<Postgres> {
     await run("initdb", "-D", data, "-U", "bench", "-A", "trust", "-E", "UTF8");
     const server = new Deno.Command(join(bin, "postgres"), {
       args: ["-D", data, "-c", "listen_addresses=", "-c", `unix_socket_directories=${folder}`],
+      cwd: folder,
       ...owner,
       stdout: "null",
       stderr: "null",
