@@ -11,6 +11,7 @@ import {
   inboundSmtpBesidePostfix,
   inboundSmtpMails,
   sendsBesideSmtpFloods,
+  smtpFloodMemory,
 } from "./mail_in_smtp.ts";
 import { sendsP99 } from "./sends_beside.ts";
 
@@ -167,4 +168,5 @@ export const mailInRows: readonly Row[] = [
   threadPages,
   sendsBesideMail,
   sendsBesideSmtpFloods,
+  smtpFloodMemory,
 ];

@@ -15,6 +15,7 @@ const INBOXES = 50;
 const MAILS = 1_000;
 const CONNECTIONS = 64;
 const AGENTS = 50;
+const FLOOD_MS = 20_000;
 
 const startRelay = (folder: string) =>
   startChild<{ port: number; smtpPort: number }>("relay.ts", { folder, mail: true });
@@ -87,7 +88,8 @@ export const inboundSmtpBesidePostfix: Row = {
 
 export const sendsBesideSmtpFloods: Row = {
   id: "beside-smtp",
-  title: "p99 of signed sends while 60 SMTP clients loop, dawdle and never end, against quiet",
+  title:
+    "p99 of signed sends while 80 SMTP clients loop, dawdle, return and never end, against quiet",
   unit: "ms",
   target: { rule: "at most", ratio: 2 },
   async prepare({ temporaryFolder: folder, count, random }) {
@@ -95,7 +97,7 @@ export const sendsBesideSmtpFloods: Row = {
     const { port, smtpPort } = relay.ready;
     const agents = await registerAgents(port, AGENTS);
     const box = await openMailBox(port);
-    const argument: SmtpFloodArgument = { smtpPort, address: box.address };
+    const argument: SmtpFloodArgument = { smtpPort, address: box.address, lanes: 10 };
     const flood = await startChild("smtp_flood.ts", argument);
     const p99 = sendsP99(relay, agents, { count, random });
     let connections = 0;
@@ -113,6 +115,46 @@ export const sendsBesideSmtpFloods: Row = {
         `${connections} such connections came meanwhile; the relay held at most ${
           Math.round(mostMiB)
         } MiB`,
+      async close() {
+        await flood.stop();
+        await relay.stop();
+      },
+    };
+  },
+};
+
+export const smtpFloodMemory: Row = {
+  id: "smtp-flood-memory",
+  title: "the most memory of a relay while 240 such clients flood it for 20 s, against before",
+  unit: "MiB",
+  slow: true,
+  warmUp: false,
+  rounds: 3, // each takes what a flood takes to fill every budget
+  async prepare({ temporaryFolder: folder }) {
+    const relay = await startRelay(folder);
+    const box = await openMailBox(relay.ready.port);
+    const argument: SmtpFloodArgument = {
+      smtpPort: relay.ready.smtpPort,
+      address: box.address,
+      lanes: 30,
+    };
+    const flood = await startChild("smtp_flood.ts", argument);
+    const before = await residentMiB(relay.pid) ?? 0;
+    let connections = 0;
+    return {
+      async ours() {
+        let mostMiB = 0;
+        await flood.ask("begin");
+        const untilMs = performance.now() + FLOOD_MS;
+        while (performance.now() < untilMs) {
+          mostMiB = Math.max(mostMiB, await residentMiB(relay.pid) ?? 0);
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+        connections += await flood.ask<number>("end");
+        return mostMiB;
+      },
+      reference: () => Promise.resolve(before),
+      note: () => `${connections} connections came meanwhile`,
       async close() {
         await flood.stop();
         await relay.stop();

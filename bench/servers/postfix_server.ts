@@ -25,6 +25,7 @@ export async function startPostfixServer(
 myhostname = mx.agents.test
 smtpd_peername_lookup = no
 smtpd_client_connection_count_limit = 0
+in_flow_delay = 0s
 message_size_limit = 26214400
 ${settings(folder)}
 `,

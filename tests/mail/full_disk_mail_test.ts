@@ -5,6 +5,7 @@ import { handIn, mailText } from "../support/inbound_mail.ts";
 import { auditMailboxes } from "../support/mailbox_audit.ts";
 import { accepted, assertMailRefused, newOrg } from "../support/mail_caller.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
+import { sendBySmtp, smtpPortOf } from "../support/smtp_client.ts";
 import { smallDiskOrSkip } from "../support/small_disk.ts";
 
 smallDiskOrSkip(
@@ -30,6 +31,8 @@ smallDiskOrSkip(
     assert.equal((await auditMailboxes(kv)).size, 1);
     disk.fill();
     const kept = mailText();
+    const bySmtp = () => sendBySmtp(smtpPortOf(relay), { to: [address], raw: kept });
+    assert.match(await bySmtp(), /^451 4\.3\.0 /);
     assertMailRefused(await deliver(kept), "unavailable");
     accepted(await deliver(small), 200); // what is stored is answered again
     const path = `/v1/mail/inboxes/${id}/messages`;
@@ -37,6 +40,7 @@ smallDiskOrSkip(
     const raw = await holder.ask("GET", `/v1/mail/messages/${row.id}/raw`);
     assert.equal(raw.body, small);
     disk.empty();
+    assert.match(await bySmtp(), /^250 /);
     accepted(await deliver(kept), 200);
     assert.equal((await auditMailboxes(kv)).size, 2);
     accepted(await holder.ask("DELETE", `/v1/mail/messages/${row.id}`), 204);

@@ -12,7 +12,7 @@ import { createMailCore } from "../../server/mail/mailbox/mail_core.ts";
 import { openReceiving } from "../../server/mail/receiving/part.ts";
 import type { Receiver } from "../../server/mail/receiving/receiver.ts";
 import { openReports } from "../../server/mail/receiving/reports/part.ts";
-import { openAuth } from "../../server/mail/receiving/sender_checks/part.ts";
+import { type Auth, openAuth } from "../../server/mail/receiving/sender_checks/part.ts";
 import { MailWorker } from "../../server/mail/worker/mail_worker.ts";
 import { openCustodyKeys } from "../../server/messaging/custody/open_custody_keys.ts";
 import { countReads } from "./count_reads.ts";
@@ -24,10 +24,15 @@ export interface ReceiverBeside extends AsyncDisposable {
   takeCounts(): Record<string, number>;
 }
 
+export interface ReceiverBesideOptions extends Pick<StorageOptions, "measureFreeBytes"> {
+  /** What the checks of a message's sender wait for. */
+  beforeChecks?: () => Promise<void>;
+}
+
 /** @param relay on a shared store */
 export async function openReceiverBeside(
   { deps: given }: Pick<TestRelay, "deps">,
-  options: Pick<StorageOptions, "measureFreeBytes"> = {},
+  { measureFreeBytes, beforeChecks }: ReceiverBesideOptions = {},
 ): Promise<ReceiverBeside> {
   const { kv, takeCounts } = countReads(given.kv);
   const deps = { ...given, backend: new KvBackend(kv) };
@@ -38,7 +43,7 @@ export async function openReceiverBeside(
   const { store, records, commits } = core;
   const { config, random, log } = deps;
   const ring = new KeyRing(await openCustodyKeys(config, random, false), random);
-  const blobs = await openBlobs(core, options);
+  const blobs = await openBlobs(core, { measureFreeBytes });
   const reader = new MailWorker({ start: null, workers: 1, onLoss: () => {} });
   const mail = createMailCore(core, {
     outgoing: new OutgoingQueue({ store, records, commits, log }),
@@ -53,7 +58,16 @@ export async function openReceiverBeside(
   const auth = await openAuth(deps);
   const { reports } = openReports(mail, null);
   const composer = { compose: () => Promise.reject(new Error("nothing is sent here")) };
-  const { receiver } = openReceiving(mail, { auth, reports, inboundSecret: null, composer });
+  const check: Auth["check"] = async (...asked) => {
+    await beforeChecks?.();
+    return await auth.check(...asked);
+  };
+  const { receiver } = openReceiving(mail, {
+    auth: { check },
+    reports,
+    inboundSecret: null,
+    composer,
+  });
   return {
     receiver,
     takeCounts,

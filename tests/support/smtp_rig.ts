@@ -47,10 +47,11 @@ export interface SmtpRig extends AsyncDisposable {
 export function startSmtpRig(options: SmtpRigOptions = {}): SmtpRig {
   const { bounds, outcome = () => null, proxies = [], isLocal = false } = options;
   let elapsedMs = 0;
-  let tick = () => {};
+  const ticks = new Set<() => void>();
   const received: ReceivedMail[] = [];
   const failures: unknown[] = [];
-  const all = { ...SMTP_BOUNDS, ...bounds };
+  // Without turns, which would come with the clock.
+  const all = { ...SMTP_BOUNDS, readBytesPerSecond: Infinity, ...bounds };
   const budget = new WatchedBudget(() => elapsedMs, all.messages);
   const logFailure = (error: unknown) => void failures.push(error);
   const listener = new SmtpListener(
@@ -79,8 +80,8 @@ export function startSmtpRig(options: SmtpRigOptions = {}): SmtpRig {
       proxies,
       isLocal,
       startTicker(look) {
-        tick = look;
-        return () => void (tick = () => {});
+        ticks.add(look);
+        return () => void ticks.delete(look);
       },
       logFailure,
     },
@@ -99,7 +100,7 @@ export function startSmtpRig(options: SmtpRigOptions = {}): SmtpRig {
     lastText: () => new TextDecoder("latin1").decode(cameBytes(received.at(-1)!)),
     pass(ms) {
       elapsedMs += ms;
-      tick();
+      for (const tick of [...ticks]) tick();
     },
     async untilSize(size) {
       while (listener.size !== size) await delay(1);

@@ -9,6 +9,7 @@ import { handIn } from "../support/inbound_mail.ts";
 import { accepted, newOrg } from "../support/mail_caller.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
 import { startSmtpServer } from "../support/smtp_server.ts";
+import { newOrgAt, spawnSmtpRelay, TLS_ENV } from "../support/smtp_world.ts";
 import { memoryHost, type MemoryHostState } from "./memory_host.ts";
 
 /** What smtp-server does for STARTTLS needs it, and Deno 2.5 does not have it. */
@@ -181,3 +182,37 @@ Deno.test("relay mail check refuses what it cannot send", async () => {
     assert.match(host.err, words);
   }
 });
+
+testTls(
+  "relay mail check finds its mail in the inbox of a relay that takes mail itself",
+  async () => {
+    await using relay = await spawnSmtpRelay({ env: TLS_ENV });
+    const holder = await newOrgAt(relay);
+    const inbox = await holder.inbox({ local_part: "bot" });
+    const check = async (to: string, ...more: string[]) => {
+      const host = memoryHost([
+        ...["mail", "check", `--to=${to}`, `--at=127.0.0.1:${relay.smtpPort}`, "--json"],
+        ...[`--relay=${relay.url}`, ...more],
+      ], { fetch, env: { RELAY_MAIL_API_KEY: holder.key }, callMailServer });
+      const code = await run(host);
+      return { code, told: host.out === "" ? null : JSON.parse(host.out), err: host.err };
+    };
+    const { code, told, err } = await check(inbox.address, "--from=ann@else.test");
+    assert.deepEqual([code, err], [0, ""]);
+    assert.match(told.reply.text, /^2\.0\.0 taken as [0-9a-f]{16}$/);
+    assert.deepEqual([told.step, told.reply.code], ["the message", 250]);
+    assert.match(told.tls.distrust, /./);
+    const path = `/v1/mail/messages/${told.message_id}`;
+    const message = accepted(await holder.ask("GET", path), 200);
+    assert.deepEqual(message.auth, told.auth);
+    assert.equal(message.thread_id, told.thread_id);
+    assert.match(message.headers.received[0], /with ESMTPS id /);
+    const closed = await holder.inbox({ local_part: "closed", block_receive: ["else.test"] });
+    const refused = await check(closed.address, "--from=ann@else.test");
+    assert.equal(refused.code, 1, refused.err);
+    assert.deepEqual(refused.told.reply, {
+      code: 550,
+      text: "5.7.1 the inbox does not take mail from you",
+    });
+  },
+);

@@ -100,7 +100,13 @@ testTls(
       Promise.resolve(new Response(null, { status: 302, headers: { Location: "https://x/" } }));
     const reverse = "PTR 25.2.0.192.in-addr.arpa";
     const cases: [Changed, Record<string, string>, number, number?][] = [
-      [{ zone: { [`TXT _mta-sts.${DOMAIN}`]: "nxdomain" } }, { mta_sts: "missing" }, 1],
+      // Both are optional, but a record without its policy is broken.
+      [{ zone: { [`TXT _mta-sts.${DOMAIN}`]: "nxdomain" } }, { mta_sts: "missing" }, 0],
+      [
+        { zone: { [`TXT _mta-sts.${DOMAIN}`]: "nxdomain" }, policy: gone },
+        { mta_sts: "missing", mta_sts_policy: "missing" },
+        0,
+      ],
       [{ zone: { [`TXT _mta-sts.${DOMAIN}`]: "servfail" } }, { mta_sts: "unknown" }, 5],
       [{ policy: gone }, { mta_sts_policy: "missing" }, 1],
       [{ policy: moved }, { mta_sts_policy: "missing" }, 1],
@@ -111,7 +117,7 @@ testTls(
         { mta_sts_policy: "differs" },
         1,
       ],
-      [{ zone: { [`TXT _smtp._tls.${DOMAIN}`]: { TXT: [] } } }, { tls_reports: "missing" }, 1],
+      [{ zone: { [`TXT _smtp._tls.${DOMAIN}`]: { TXT: [] } } }, { tls_reports: "missing" }, 0],
       [{ zone: { [reverse]: "nxdomain" } }, { reverse: "missing" }, 1],
       [{ zone: { [reverse]: { PTR: ["host.isp.example"] } } }, { reverse: "differs" }, 1],
       [{ zone: { [reverse]: "servfail" } }, { reverse: "unknown" }, 5],

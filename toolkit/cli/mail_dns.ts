@@ -12,7 +12,7 @@ import { dkimRecord, MIN_DKIM_KEY_BITS, readDkimKey } from "../node/dkim_key.ts"
 import { chooseDnsServers } from "./choose_dns_servers.ts";
 import { ExitCode, InputError, UsageError } from "./failure.ts";
 import type { Host } from "./host.ts";
-import { lookAround, type SurroundingName } from "./mail_surroundings.ts";
+import { isOptional, lookAround, type SurroundingName } from "./mail_surroundings.ts";
 import { printable } from "./printable.ts";
 import { readWhole } from "./read_input.ts";
 import { defineVerb, flag, list, option, type Values } from "./verb.ts";
@@ -106,8 +106,9 @@ export const mailDns = defineVerb({
 For operators; DOMAIN is RELAY_MAIL_DOMAIN where it is not given. Each record is fine, missing or
 differs, with why; "unknown" is what the DNS server does not tell. No relay is asked.`,
   options: OPTIONS,
-  exit: `0 when all is fine, 1 when something is missing or different, 2 for wrong usage, 5 when
-a DNS server does not tell and the rest is fine`,
+  exit:
+    `0 when all is fine but for what is optional, 1 when something is missing or different, 2 for
+wrong usage, 5 when a DNS server does not tell and the rest is fine`,
   example:
     `relay mail dns agents.example.org --receives mx.example.org --sends include:spf.example.net \\
     --dkim-key dkim.pem --selector relay1 --report-to dmarc@example.org`,
@@ -125,7 +126,7 @@ a DNS server does not tell and the rest is fine`,
       ...(values.check && servers !== null ? (await lookAround(around)).map(bounded) : []),
     ];
     for (const [index, record] of shown.entries()) {
-      await print(record, `${index === 0 ? "" : "\n"}${inWords(record)}`);
+      await print(record, `${index === 0 ? "" : "\n"}${inWords(record, shown)}`);
     }
     if (!values.json && plan.dkim === null) await host.stdout(`\n${WITHOUT_KEY}`);
     return exitCode(shown);
@@ -163,8 +164,10 @@ function bounded<T extends { published: readonly string[] }>({ published, ...res
   return { ...rest, published: shown } as unknown as T;
 }
 
-function inWords({ record, name, type, values, state, why, published }: ShownRecord): string {
-  const verdict = state === null ? "" : `: ${state}${why === null ? "" : `, ${why}`}`;
+function inWords(one: ShownRecord, all: readonly ShownRecord[]): string {
+  const { record, name, type, values, state, why, published } = one;
+  const told = state === "missing" && isOptional(one, all) ? "missing, and optional" : state;
+  const verdict = state === null ? "" : `: ${told}${why === null ? "" : `, ${why}`}`;
   const rows = [
     ["name", name],
     ["type", type],
@@ -177,7 +180,8 @@ function inWords({ record, name, type, values, state, why, published }: ShownRec
 }
 
 function exitCode(shown: readonly ShownRecord[]): ExitCode {
-  const has = (state: FindingState) => shown.some((one) => one.state === state);
+  const has = (state: FindingState) =>
+    shown.some((one) => one.state === state && !(state === "missing" && isOptional(one, shown)));
   if (has("missing") || has("differs")) return ExitCode.false;
   return has("unknown") ? ExitCode.unreachable : ExitCode.passed;
 }

@@ -36,6 +36,20 @@ export interface Surrounding {
   published: readonly string[];
 }
 
+/**
+ * Whether one that is missing may be: senders deliver as well without MTA-STS and TLS reports. A record
+ * that announces a policy needs it.
+ */
+export function isOptional(
+  { record }: { record: string },
+  all: readonly { record: string; state: FindingState | null }[],
+): boolean {
+  if (record !== "mta_sts_policy") return record === "mta_sts" || record === "tls_reports";
+  return !all.some(({ record, state }) =>
+    record === "mta_sts" && (state === "fine" || state === "differs")
+  );
+}
+
 export interface SurroundingOptions {
   host: Host;
   plan: MailDomain;

@@ -200,10 +200,16 @@ function parseProxies(env: Environment): AddressRange[] {
   const ranges = optionalText(env, "RELAY_MAIL_PROXY")?.split(",") ?? [];
   return ranges.map((part) => {
     const text = part.trim();
-    if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
-    if (ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)) {
-      const address = ipaddr.process(text);
-      return [address, address.kind() === "ipv4" ? 32 : 128];
+    const [given = "", ...bits] = text.split("/");
+    if (ipaddr.IPv4.isValidFourPartDecimal(given) || ipaddr.IPv6.isValid(given)) {
+      const address = ipaddr.process(given);
+      const wholeBits = address.kind() === "ipv4" ? 32 : 128;
+      if (bits.length === 0) return [address, wholeBits];
+      // A peer of IPv4 counts as one, even where it comes to a socket of IPv6.
+      const isMapped = address.kind() === "ipv4" && given.includes(":");
+      const range = ipaddr.isValidCIDR(text) ? ipaddr.parseCIDR(text) : null;
+      if (range !== null && !isMapped) return range;
+      if (range !== null && range[1] >= 96) return [address, range[1] - 96];
     }
     throw new ConfigError(
       "RELAY_MAIL_PROXY",

@@ -123,14 +123,29 @@ Deno.test("parseMailConfig() reads the mail domain in lower case", () => {
 Deno.test("parseMailConfig() reads the peers that pass connections on, addresses and ranges", () => {
   const read = (RELAY_MAIL_PROXY: string) =>
     parseMailConfig({ RELAY_MAIL_PROXY }).proxies.map(([address, bits]) => `${address}/${bits}`);
-  assert.deepEqual(read("127.0.0.1, 10.0.0.0/24,fd00::/64,::1,::ffff:192.0.2.1"), [
-    "127.0.0.1/32",
-    "10.0.0.0/24",
-    "fd00::/64",
-    "::1/128",
-    "192.0.2.1/32",
-  ]);
-  for (const RELAY_MAIL_PROXY of ["proxy.example", "10.0.0.0/33", "10.1", "0x7f.1", ",", "::1/x"]) {
+  assert.deepEqual(
+    read("127.0.0.1, 10.0.0.0/24,fd00::/64,::1,::ffff:192.0.2.1,::ffff:10.0.0.0/104"),
+    [
+      "127.0.0.1/32",
+      "10.0.0.0/24",
+      "fd00::/64",
+      "::1/128",
+      "192.0.2.1/32",
+      "10.0.0.0/8",
+    ],
+  );
+  for (
+    const RELAY_MAIL_PROXY of [
+      "proxy.example",
+      "10.0.0.0/33",
+      "10.1",
+      "0x7f.1",
+      ",",
+      "::1/x",
+      "10.1/16",
+      "::ffff:10.0.0.0/95",
+    ]
+  ) {
     assertRefused({ RELAY_MAIL_PROXY }, "RELAY_MAIL_PROXY");
   }
 });

@@ -73,6 +73,19 @@ export class Mailboxes {
   }
 
   /**
+   * @param coming changes that are on their way to this class
+   * @throws RelayError `unavailable` where as many wait, or are coming, as may wait
+   */
+  refuseWhenBusy(orgId: string, inboxId: string, coming = 0): void {
+    const waiting = this.#locks.countOf(recordName(mailboxKey(orgId, inboxId)));
+    if (Math.max(waiting, coming) < MAX_WAITING) return;
+    throw unavailable(
+      "too many changes of this inbox wait for each other; try again in a moment",
+      1_000,
+    );
+  }
+
+  /**
    * Makes one change. What it plans rests on what `prepare` has read, else it is prepared again.
    * @param by the key that asks for it; the id of the org where none does, but the relay itself or a
    * person who was let in otherwise
@@ -89,12 +102,7 @@ export class Mailboxes {
     const caller = typeof by === "string" ? null : by;
     const orgId = typeof by === "string" ? by : by.org.id;
     const key = mailboxKey(orgId, inboxId);
-    if (this.#locks.countOf(recordName(key)) >= MAX_WAITING) {
-      throw unavailable(
-        "too many changes of this inbox wait for each other; try again in a moment",
-        1_000,
-      );
-    }
+    this.refuseWhenBusy(orgId, inboxId);
     const { result } = await this.withLock(
       orgId,
       inboxId,

@@ -5,7 +5,7 @@ import { type ClientRate, isCounted } from "./client_rate.ts";
 import type { Destinations } from "./destinations.ts";
 import { ListChecks } from "./list_checks.ts";
 import type { AnnouncedMail, RefusedCode } from "./received_mail.ts";
-import type { Recipients } from "./recipients.ts";
+import type { Recipient, Recipients } from "./recipients.ts";
 import type { RefusalWindows } from "./refusal_windows.ts";
 
 /** Null: the message may come; "operator": it may, and is passed on. */
@@ -20,6 +20,8 @@ export interface PreviewServices extends Pick<MailCore, "limits" | "blobs"> {
   recipients: Recipients;
   refusals: RefusalWindows;
   client: ClientRate;
+  /** @throws RelayError `unavailable` where too many messages of the inbox are under way */
+  refuseWhenBusy: (found: Recipient) => void;
   /** Envelopes that are counted as refused: each once, however many of its recipients refuse it. */
   refusedBefore: WeakSet<AnnouncedMail>;
 }
@@ -34,7 +36,8 @@ export interface PreviewServices extends Pick<MailCore, "limits" | "blobs"> {
  * @throws RelayError `unavailable` where it has to be tried again
  */
 export async function previewRecipient(
-  { destinations, recipients, refusals, client, refusedBefore, limits, blobs }: PreviewServices,
+  { destinations, recipients, refusals, client, refusedBefore, limits, blobs, refuseWhenBusy }:
+    PreviewServices,
   envelope: AnnouncedMail,
   address: string,
 ): Promise<Previewed> {
@@ -57,7 +60,10 @@ export async function previewRecipient(
     const sizeBytes = Math.max(1, envelope.sizeBytes ?? 1);
     const early = await recipients.decideUnread(found, sizeBytes, lists);
     if (early === null) return null;
-    if (early === undefined) await client.look();
+    if (early === undefined) {
+      refuseWhenBusy(found);
+      await client.look();
+    }
     const refused = early ?? client.refused;
     if (refused === null) {
       await blobs.refuseWhenFull();

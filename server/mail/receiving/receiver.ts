@@ -9,6 +9,7 @@
  * takes (docs/adr/0039): no sender can use up an inbox's rate by mail that it refuses.
  */
 import { base64urlnopad } from "@scure/base";
+import { Semaphore } from "../../base/bounds/semaphore.ts";
 import type { BlobRef } from "../../base/blobs/blobs.ts";
 import { type ErrorCode, RelayError, unavailable } from "../../base/errors.ts";
 import { sha256Of } from "../../base/slices/sha256_of.ts";
@@ -92,6 +93,8 @@ export class Receiver {
   readonly #refusals: RefusalWindows;
   readonly #recipients: Recipients;
   readonly #refusedBefore = new WeakSet<AnnouncedMail>();
+  /** Messages that are being received, by their inboxes. */
+  readonly #underWay = new Semaphore<string>({ permits: Infinity });
 
   constructor(private readonly services: ReceiverServices) {
     this.#refusals = new RefusalWindows(services.store.now);
@@ -102,7 +105,13 @@ export class Receiver {
   async preview(envelope: AnnouncedMail, address: string): Promise<Previewed> {
     const refusals = this.#refusals;
     const [recipients, refusedBefore] = [this.#recipients, this.#refusedBefore];
-    const parts = { refusals, recipients, refusedBefore, client: this.#rateOf(envelope) };
+    const parts = {
+      ...{ refusals, recipients, refusedBefore, client: this.#rateOf(envelope) },
+      refuseWhenBusy: ({ inbox, org }: Recipient) => {
+        const coming = this.#underWay.countOf(inbox.id);
+        this.services.mailboxes.refuseWhenBusy(org.id, inbox.id, coming);
+      },
+    };
     return await previewRecipient({ ...this.services, ...parts }, envelope, address);
   }
 
@@ -144,6 +153,7 @@ export class Receiver {
     const open: Target[] = [];
     const lists = new ListChecks(mail, this.#refusals);
     const client = this.#rateOf(mail);
+    const arrived = targets.map(({ inbox }) => this.#underWay.tryTake(inbox.id)!);
     try {
       for (const target of targets) {
         const early = await this.#recipients.decideUnread(
@@ -181,6 +191,7 @@ export class Receiver {
         }
       }
     } finally {
+      for (const done of arrived) done();
       lists.done();
       client.done();
     }

@@ -10,7 +10,7 @@ import { mailText } from "../../support/inbound_mail.ts";
 import { type InboundRigOptions, startInboundRig } from "../../support/inbound_rig.ts";
 import { accepted, newOrg } from "../../support/mail_caller.ts";
 import { propertyRuns } from "../../support/property_runs.ts";
-import { openReceiverBeside } from "../../support/receiver_beside.ts";
+import { openReceiverBeside, type ReceiverBesideOptions } from "../../support/receiver_beside.ts";
 import fc from "../../support/seeded_fast_check.ts";
 import { deliver, send, takenFor } from "../../support/sending_org.ts";
 import { listRows } from "../../support/store_rows.ts";
@@ -22,9 +22,9 @@ const ENVELOPE: AnnouncedMail = {
 };
 const encoder = new TextEncoder();
 
-async function startWorld(options: InboundRigOptions = {}) {
+async function startWorld(options: InboundRigOptions = {}, besides?: ReceiverBesideOptions) {
   const rig = await startInboundRig(options);
-  const beside = await openReceiverBeside(rig.relay);
+  const beside = await openReceiverBeside(rig.relay, besides);
   const { receiver } = beside;
   return {
     ...rig,
@@ -88,6 +88,26 @@ Deno.test("preview tells unknown, blocked, suspended, full and busy inboxes from
   assert.equal(await preview(inbox.address), "org_suspended");
   await changeOrg({ suspendedAtMs: null, deletedAtMs: 1 });
   assert.equal(await preview(inbox.address), "not_found");
+});
+
+Deno.test("preview has a sender wait while as many messages of an inbox are under way as may wait", async () => {
+  const checks = Promise.withResolvers<void>();
+  await using world = await startWorld({}, { beforeChecks: () => checks.promise });
+  const { inbox, holder, preview, receive } = world;
+  const other = await holder.inbox({ local_part: "grace" });
+  const come = (i: number) =>
+    receive(inbox.address, {}, mailText({ headers: { Subject: `${i}` } }));
+  const taken = Array.from({ length: 63 }, (_, i) => come(i));
+  for (let i = 0; i < 100; i++) assert.equal(await preview(inbox.address), null);
+  taken.push(come(63));
+  const askOn = async () => {
+    for (let i = 0; i < 1_000; i++) assert.equal(await preview(inbox.address), null);
+  };
+  await assert.rejects(askOn, { code: "unavailable", message: /too many/ });
+  assert.equal(await preview(other.address), null);
+  checks.resolve();
+  assert.deepEqual(await Promise.all(taken), taken.map(() => null));
+  assert.equal(await preview(inbox.address), null);
 });
 
 Deno.test("preview answers for an expired trial's inbox as for one that is there", async () => {

@@ -6,7 +6,9 @@ import { ask } from "../../support/answer.ts";
 import { handIn, mailText } from "../../support/inbound_mail.ts";
 import { accepted, newOrg } from "../../support/mail_caller.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";
+import { settlesWithin } from "../../support/pace.ts";
 import { partOrSkip } from "../../support/part.ts";
+import { silentStore } from "../../support/silent_store.ts";
 import { openSmtpClient, sendBySmtp, smtpPortOf } from "../../support/smtp_client.ts";
 import { makeBounceAddress } from "../../../server/mail/composing/bounce_address.ts";
 import { parseConfig } from "../../../server/base/config/config.ts";
@@ -75,6 +77,64 @@ Deno.test("mail by SMTP: unknown, suspended and foreign addresses are refused at
   );
   assert.equal(suspend.status, 200);
   assert.match(await rig.send(mailText()), /^550 5\.7\.1 the inbox takes no mail now/);
+});
+
+Deno.test("mail by SMTP: an org suspended, or an inbox deleted, after RCPT takes no message at its end", async () => {
+  const adminToken = "x".repeat(32);
+  await using rig = await startRig({ config: { adminToken } });
+  const { relay, holder, ada } = rig;
+  const comes = async (meanwhile: () => Promise<{ status: number }>) => {
+    using client = openSmtpClient(rig.port);
+    await client.reply();
+    await client.begin();
+    client.send("Subject: x\r\n\r\n");
+    assert.ok((await meanwhile()).status < 300);
+    const reply = await client.ask(".");
+    assert.match(await client.ask("NOOP"), /^250/);
+    return reply;
+  };
+  const admin = (what: string) =>
+    ask(`${relay.url}/v1/admin/mail/orgs/${holder.orgId}/${what}`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${adminToken}` },
+    });
+  assert.match(await comes(() => admin("suspend")), /^550 5\.7\.1 the inbox takes no mail now/);
+  await admin("unsuspend");
+  const remove = () => holder.ask("DELETE", `/v1/mail/inboxes/${ada.id}`);
+  assert.match(await comes(remove), /^550 5\.1\.1 no such inbox/);
+});
+
+Deno.test("mail by SMTP: while the store fails or says nothing the sender has to come again, and is stored once", async () => {
+  for (const fault of ["fails", "is silent"]) {
+    using memory = await Deno.openKv(":memory:");
+    const store = silentStore(memory);
+    const ticks = new Set<() => void>();
+    await using rig = await startRig({
+      deps: { kv: store.kv },
+      relay: {
+        startTicker(tick) {
+          ticks.add(tick);
+          return () => void ticks.delete(tick);
+        },
+      },
+    });
+    const settled = async <T>(work: Promise<T>): Promise<T> => {
+      while (!await settlesWithin(work, 5)) for (const tick of [...ticks]) tick();
+      return await work;
+    };
+    using client = openSmtpClient(rig.port);
+    await client.reply();
+    await client.begin();
+    const raw = mailText();
+    if (fault === "fails") store.failAfter(0, "disk I/O error");
+    else store.fallSilentAfter(0);
+    client.send(raw);
+    assert.match(await settled(client.ask(".")), /^451 4\.3\.0 /, fault);
+    store.speak();
+    assert.match(await settled(rig.send(raw)), /^250 /);
+    assert.match(await settled(rig.send(raw)), /^250 /);
+    assert.equal((await rig.list()).length, 1, fault);
+  }
 });
 
 Deno.test("mail by SMTP: lists refuse a message at its end, an hour's mails make it wait", async () => {
@@ -172,6 +232,28 @@ Deno.test("mail by SMTP: a start whose address another program has stops, and sa
     }),
     /^ConfigError: RELAY_MAIL_LISTEN must name an address that is free: another program listens/,
   );
+});
+
+Deno.test("mail by SMTP: a start that may not listen stops, and says who forbids it and what to do", async () => {
+  const { mail } = parseConfig({ RELAY_MAIL_DEV: "true" });
+  const { listen } = Deno;
+  const cases: [error: Error, words: RegExp][] = [
+    [new Deno.errors.PermissionDenied("EACCES"), /the system .* "Port 25 without root" in docs\//],
+    [new Deno.errors.NotCapable("net"), /flags .* print the permissions again/],
+  ];
+  for (const [error, words] of cases) {
+    try {
+      Deno.listen = (() => {
+        throw error;
+      }) as typeof Deno.listen;
+      await assert.rejects(
+        startMailRelay({ config: { mail: { ...mail, listen: { host: "127.0.0.1", port: 25 } } } }),
+        words,
+      );
+    } finally {
+      Deno.listen = listen;
+    }
+  }
 });
 
 Deno.test("mail by SMTP: /health and start-up say how mail can come in", async () => {

@@ -1,5 +1,5 @@
 /** The certificate of the mail server, which may be replaced while it runs. */
-import { createPublicKey, X509Certificate } from "node:crypto";
+import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
 import { createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 import type { MailConfig } from "../../../base/config/mail_config.ts";
 import { ConfigError } from "../../../base/config/values.ts";
@@ -29,15 +29,8 @@ export class Certificate {
 
   /** @throws ConfigError where the files cannot be used */
   static async open(files: Files, log: Log): Promise<Certificate> {
-    try {
-      const stamp = await stampOf(files);
-      return new Certificate(files, log, { stamp, context: await readContext(files) });
-    } catch {
-      throw new ConfigError(
-        "RELAY_MAIL_TLS_CERT",
-        "must name a PEM certificate chain, and RELAY_MAIL_TLS_KEY the key of its first certificate",
-      );
-    }
+    const stamp = await stampOf(files).catch(() => "unreadable");
+    return new Certificate(files, log, { stamp, context: await readContext(files) });
   }
 
   /** What a handshake is made with: of the files as they are now, or as they were when they could be used. */
@@ -62,14 +55,50 @@ async function stampOf({ certFile, keyFile }: Files): Promise<string> {
   return stats.map(({ mtime, size, ino }) => `${mtime?.getTime()} ${size} ${ino}`).join(", ");
 }
 
-/** @throws Error where certificate and key do not belong together: the library would find out at the handshake */
+/** @throws ConfigError for files that cannot be used; the library would find some of it out at the handshake */
 async function readContext({ certFile, keyFile }: Files): Promise<SecureContext> {
   const [cert, key] = await Promise.all([
-    Deno.readTextFile(certFile),
-    Deno.readTextFile(keyFile),
+    readPem("RELAY_MAIL_TLS_CERT", certFile),
+    readPem("RELAY_MAIL_TLS_KEY", keyFile),
   ]);
-  const [ofCertificate, ofKey] = [new X509Certificate(cert).publicKey, createPublicKey(key)]
-    .map((publicKey) => publicKey.export({ type: "spki", format: "der" }));
-  if (!ofCertificate!.equals(ofKey!)) throw new Error("the key is not the certificate's");
-  return createSecureContext({ cert, key, minVersion: "TLSv1.2" });
+  const ofCertificate = await usable(
+    "RELAY_MAIL_TLS_CERT",
+    "must name a PEM certificate chain",
+    () => new X509Certificate(cert).publicKey,
+  );
+  const ofKey = await usable(
+    "RELAY_MAIL_TLS_KEY",
+    "must name a PEM private key without a passphrase",
+    () => createPublicKey(createPrivateKey(key)),
+  );
+  const [one, other] = [ofCertificate, ofKey].map((publicKey) =>
+    publicKey.export({ type: "spki", format: "der" })
+  );
+  if (!one!.equals(other!)) {
+    throw new ConfigError(
+      "RELAY_MAIL_TLS_KEY",
+      "must name the key of the first certificate in RELAY_MAIL_TLS_CERT: this is another's",
+    );
+  }
+  return await usable(
+    "RELAY_MAIL_TLS_CERT",
+    "must name a PEM certificate chain that TLS can be served with",
+    () => createSecureContext({ cert, key, minVersion: "TLSv1.2" }),
+  );
+}
+
+const readPem = (setting: string, file: string): Promise<string> =>
+  usable(
+    setting,
+    "must name a file that the relay may read: look at its path and rights, and print the permissions again",
+    () => Deno.readTextFile(file),
+  );
+
+/** @throws ConfigError with these words where it fails: what the library says may hold some of a key */
+async function usable<T>(setting: string, words: string, make: () => T | Promise<T>): Promise<T> {
+  try {
+    return await make();
+  } catch {
+    throw new ConfigError(setting, words);
+  }
 }

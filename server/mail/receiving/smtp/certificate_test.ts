@@ -30,14 +30,18 @@ async function openRig() {
 
 Deno.test("Certificate.open() refuses files that are missing, broken or do not belong together", async () => {
   const at = (name: string) => new URL(name, FIXTURES).pathname;
-  const pairs = [["server.pem", "none.pem"], ["ca.pem", "server_key.pem"], [
-    "server_key.pem",
-    "server.pem",
-  ]];
-  for (const [cert, key] of pairs as [string, string][]) {
+  const cases: [cert: string, key: string, words: RegExp][] = [
+    ["none.pem", "server_key.pem", /^RELAY_MAIL_TLS_CERT must name a file that the relay may read/],
+    ["server.pem", "none.pem", /^RELAY_MAIL_TLS_KEY must name a file that the relay may read/],
+    ["server_key.pem", "server_key.pem", /^RELAY_MAIL_TLS_CERT must name a PEM certificate chain/],
+    ["server.pem", "server.pem", /^RELAY_MAIL_TLS_KEY must name a PEM private key/],
+    ["ca.pem", "server_key.pem", /^RELAY_MAIL_TLS_KEY must name the key of the first certificate/],
+  ];
+  for (const [cert, key, words] of cases) {
     await assert.rejects(
       Certificate.open({ certFile: at(cert), keyFile: at(key) }, () => {}),
-      (error) => error instanceof ConfigError && /RELAY_MAIL_TLS_CERT/.test(error.message),
+      (error) => error instanceof ConfigError && words.test(error.message),
+      `${cert} and ${key}`,
     );
   }
 });

@@ -90,13 +90,15 @@ export async function openSmtp(
 }
 
 function notListening(error: unknown): unknown {
-  const why = error instanceof Deno.errors.AddrInUse
-    ? "another program listens on it"
+  const isFree = "must name an address that is free";
+  const words = error instanceof Deno.errors.AddrInUse
+    ? `${isFree}: another program listens on it`
     : error instanceof Deno.errors.AddrNotAvailable
-    ? "this machine does not have it"
-    : error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable
-    ? "the relay may not listen on it: for a port below 1024 see docs/operations.md, and print the permissions again"
+    ? `${isFree}: this machine does not have it`
+    : error instanceof Deno.errors.PermissionDenied
+    ? 'must name an address that the system lets the relay listen on: for a port below 1024 see "Port 25 without root" in docs/operations.md, or take another'
+    : error instanceof Deno.errors.NotCapable
+    ? "must name an address that Deno's flags let the relay listen on: print the permissions again"
     : null;
-  if (why === null) return error;
-  return new ConfigError("RELAY_MAIL_LISTEN", `must name an address that is free: ${why}`);
+  return words === null ? error : new ConfigError("RELAY_MAIL_LISTEN", words);
 }

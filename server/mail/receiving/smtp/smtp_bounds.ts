@@ -7,6 +7,10 @@ export interface SmtpBounds {
   /** Of all clients. */
   connections: number;
   connectionsPerAddress: number;
+  /** New ones: who comes more often waits for a refusal, and more than that are closed unheard. */
+  connectionsPerMinute: number;
+  /** The same for all programs of this machine together, in local mode. */
+  localConnectionsPerMinute: number;
   /** Bytes of messages that are coming or being stored. */
   messages: BodyBounds;
   /** For a command to come whole, and for a handshake; RFC 5321, 4.5.3.2, would have 5 minutes. */
@@ -14,6 +18,10 @@ export interface SmtpBounds {
   /** For a message: so long, and a second more for each `messageBytesPerSecond` that came. */
   messageMs: number;
   messageBytesPerSecond: number;
+  /** Of a line or a message: these are read as they come, what goes on is read in turns. */
+  promptBytes: number;
+  /** Of all such, together. Not less than `messageBytesPerSecond` for each connection. */
+  readBytesPerSecond: number;
   sessionMs: number;
   /** What is left of a connection that the relay ends, for its last words to be read. */
   farewellMs: number;
@@ -40,10 +48,14 @@ export interface SmtpBounds {
 export const SMTP_BOUNDS: SmtpBounds = {
   connections: 1_000,
   connectionsPerAddress: 10,
+  connectionsPerMinute: 300,
+  localConnectionsPerMinute: 6_000,
   messages: BODY_POOLS.mail.bounds,
   commandMs: MINUTE_MS,
   messageMs: MINUTE_MS,
   messageBytesPerSecond: 32 * 1024,
+  promptBytes: 64 * 1024,
+  readBytesPerSecond: 32 * 1024 * 1024,
   sessionMs: 30 * MINUTE_MS,
   farewellMs: 2_000,
   givesWayMs: 5_000,

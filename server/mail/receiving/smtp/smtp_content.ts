@@ -39,6 +39,9 @@ export class SmtpContent {
     let at = this.#at;
     const { length } = piece;
     for (let index = 0; index < length; index++) {
+      // What matters in a line is no greater than CR.
+      if (at === TEXT) { while (index < length && piece[index]! > CR) index++; }
+      if (index === length) break;
       const byte = piece[index]!;
       switch (at) {
         case LINE_START:

@@ -95,6 +95,69 @@ Deno.test("SmtpSession answers at once again after a message, and is cut in a pa
   assert.match(await quiet.ask("NOOP"), /^250 /);
 });
 
+Deno.test("SmtpSession reads what goes on and on in turns, and what is short at once", async () => {
+  const bounds = { promptBytes: 1_000, readBytesPerSecond: 1_000_000 }; // 10,000 a tick
+  await using rig = startSmtpRig({ bounds });
+  for (const begin of [async () => {}, (client: RawSmtp) => client.begin()]) {
+    using client = await rig.greeted();
+    await begin(client);
+    client.send("x".repeat(512 * 1024));
+    client.send(`${"x".repeat(600)}\r\n.\r\n`);
+    const reply = client.reply();
+    using other = await rig.greeted();
+    await other.begin();
+    assert.match(await other.ask("Subject: x\r\n\r\n."), /^250 /);
+    assert.equal(await settlesWithin(reply, 50), false);
+    let ticks = 0;
+    while (!await settlesWithin(reply, 1)) {
+      rig.pass(10);
+      ticks++;
+    }
+    assert.ok(ticks >= 30 && ticks < 60, `${ticks} ticks`);
+    assert.match(await reply, /^(?:500|250) /);
+  }
+});
+
+Deno.test("SmtpListener has who comes too often wait for a refusal, and hears no more of it", async () => {
+  const bounds = { connectionsPerMinute: 3, connectionsPerAddress: 2 };
+  await using rig = startSmtpRig({ bounds });
+  const come = async (address?: string) => {
+    const client = await rig.greeted(address);
+    client[Symbol.dispose]();
+    await rig.untilSize(0);
+  };
+  for (let i = 0; i < 3; i++) await come();
+  const late = [rig.connect(), rig.connect()];
+  const replies = late.map((client) => client.reply());
+  await rig.untilSize(2);
+  using over = rig.connect();
+  const nothing = over.rest();
+  using other = rig.connect("127.0.0.2");
+  assert.match(await other.reply(), /^220 /);
+  assert.equal(await settlesWithin(Promise.race([...replies, nothing]), 50), false);
+  assert.equal(rig.listener.size, 3, "who is not heard takes no session");
+  rig.pass(1_000);
+  assert.equal(await nothing, "", "no word for more than may wait for one");
+  for (const reply of replies) assert.match(await reply, /^421 4\.7\.0 too many new connections/);
+  for (const client of late) client[Symbol.dispose]();
+  await rig.untilSize(1);
+  rig.pass(60_000);
+  using again = rig.connect();
+  assert.match(await again.reply(), /^220 /);
+});
+
+Deno.test("SmtpListener counts the programs of a local relay together", async () => {
+  const bounds = { connectionsPerMinute: 1, localConnectionsPerMinute: 2 };
+  await using rig = startSmtpRig({ bounds, isLocal: true });
+  for (const address of ["127.0.0.1", "127.0.0.2"]) (await rig.greeted(address))[Symbol.dispose]();
+  await rig.untilSize(0);
+  using late = rig.connect("127.0.0.3");
+  const reply = late.reply();
+  await rig.untilSize(1);
+  rig.pass(1_000);
+  assert.match(await reply, /^421 4\.7\.0 too many new/);
+});
+
 Deno.test("SmtpListener frees a connection of each kind of client that says no more", async () => {
   await using rig = startSmtpRig();
   const clients: RawSmtp[] = [];

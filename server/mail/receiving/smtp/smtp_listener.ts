@@ -2,18 +2,22 @@
 import { Buffer } from "node:buffer";
 import ipaddr from "ipaddr.js";
 import type { AddressRange } from "../../../base/config/mail_config.ts";
+import { BoundedMap } from "../../../base/bounds/bounded_map.ts";
+import { admit, type Window } from "../../../base/bounds/rate_window.ts";
 import { Semaphore } from "../../../base/bounds/semaphore.ts";
 import { countedAddress } from "../../../base/http/callers/client_address.ts";
 import { doneWithin } from "../../../base/time/done_within.ts";
 import type { StartTicker } from "../../../base/time/ticker.ts";
+import { MINUTE_MS } from "../../../base/time/time_units.ts";
 import { readProxyHeader } from "./proxy_header.ts";
+import { ReadPace } from "./read_pace.ts";
 import type { SmtpInput } from "./smtp_input.ts";
-import { REPLIES, type Reply } from "./smtp_replies.ts";
+import { REPLIES } from "./smtp_replies.ts";
 import { type SmtpClient, SmtpSession, type SmtpSessionServices } from "./smtp_session.ts";
 import { SmtpSocket } from "./smtp_socket.ts";
 
 export interface SmtpListenerOptions {
-  session: SmtpSessionServices;
+  session: Omit<SmtpSessionServices, "pace">;
   /** Peers that say by a PROXY header whose connection they pass on. */
   proxies: readonly AddressRange[];
   /** Programs of this machine, which share an address: clients are unknown then, and not counted. */
@@ -27,18 +31,27 @@ const NO_HEADER =
   "a peer of RELAY_MAIL_PROXY sent no PROXY header of version 2: set it up there, or take the peer out here";
 /** What is left of a shutdown's time for what is being stored. */
 const FINISH_MS = 800;
+/** Addresses whose new connections are counted; one that is forgotten begins anew. */
+const MAX_ADDRESSES = 4_096;
 
 export class SmtpListener {
   readonly #accepted: Promise<void>;
   readonly #permits: Semaphore<string>;
+  /** Of who comes too often, and waits for a word. */
+  readonly #late: Semaphore<string>;
+  /** Connections of who comes more often still: they wait for their end. */
+  #unheard = 0;
+  /** New connections of each address. */
+  readonly #arrivals = new BoundedMap<string, Window>(MAX_ADDRESSES);
+  readonly #pace: ReadPace;
   /** Sessions that are not over, with the end of each. */
   readonly #sessions = new Map<SmtpSession, Promise<void>>();
   /** All connections; those whose session is over with the time when they are cut. */
   readonly #sockets = new Map<SmtpSocket, number | null>();
   readonly #stopTicker: () => void;
   #isStopped = false;
-  /** Until the next tick nothing is accepted. */
-  #endPause = () => {};
+  /** Until then nothing is accepted after a failure, and who comes too often waits. */
+  #nextTick = Promise.withResolvers<void>();
 
   constructor(
     private readonly listener: Pick<Deno.TcpListener, "accept" | "addr" | "close">,
@@ -46,6 +59,8 @@ export class SmtpListener {
   ) {
     const { session: { bounds }, startTicker } = options;
     this.#permits = new Semaphore({ permits: bounds.connectionsPerAddress });
+    this.#late = new Semaphore({ permits: bounds.connectionsPerAddress });
+    this.#pace = new ReadPace(bounds.readBytesPerSecond, startTicker);
     this.#stopTicker = startTicker(() => this.#tick());
     this.#accepted = this.#acceptAll();
   }
@@ -68,7 +83,7 @@ export class SmtpListener {
       } catch (error) {
         if (this.#isStopped) return;
         this.options.logFailure(error);
-        await new Promise<void>((resolve) => this.#endPause = resolve);
+        await this.#nextTick.promise;
       }
     }
   }
@@ -82,24 +97,42 @@ export class SmtpListener {
       connection.close();
       return;
     }
+    const known = isAmong(peer, this.options.proxies) ? null : this.#clientOf(peer);
+    const arrived = known === null ? null : this.#arrive(known);
+    if (arrived === "unheard") {
+      if (this.#unheard < bounds.connections) {
+        this.#unheard++;
+        await this.#nextTick.promise; // who is closed at once comes again at once
+        this.#unheard--;
+      }
+      connection.close();
+      return;
+    }
     const link = new SmtpSocket(connection);
     this.#sockets.set(link, null);
-    let release = () => {};
-    const session = new SmtpSession(link, services);
+    let release = typeof arrived === "function" ? arrived : () => {};
+    const session = new SmtpSession(link, { ...services, pace: this.#pace });
     if (this.#makesRoom()) {
       const run = session.run(async (input) => {
-        const client = await this.#identify(peer, input);
-        if (client === null || typeof client === "string" || client.ip === null) return client;
-        const permit = this.#permits.tryTake(client.counted);
+        const client = known ?? await this.#identify(peer, input);
+        if (client === null) return null;
+        const late = arrived ?? this.#arrive(client);
+        if (late === "unheard") return null;
+        if (late !== "in time") {
+          release = late;
+          await this.#nextTick.promise;
+          return REPLIES.tooOften;
+        }
+        const permit = client.ip === null ? () => {} : this.#permits.tryTake(client.counted);
         release = permit ?? release;
         return permit === null ? REPLIES.tooMany : client;
       });
       this.#sessions.set(session, run);
       await run.catch(this.options.logFailure);
-      release();
       this.#sessions.delete(session);
       session.end("");
     } else session.end(REPLIES.full);
+    release();
     this.#sockets.set(link, elapsed() + bounds.farewellMs);
     await link.closed();
     this.#sockets.delete(link);
@@ -120,6 +153,22 @@ export class SmtpListener {
     return longest !== null;
   }
 
+  /**
+   * Counts one more of the last minute.
+   * @returns where there have been too many, what ends its wait for a word, or that it gets none
+   */
+  #arrive({ ip, counted }: SmtpClient): "in time" | "unheard" | (() => void) {
+    const { bounds, elapsed } = this.options.session;
+    const limit = ip === null ? bounds.localConnectionsPerMinute : bounds.connectionsPerMinute;
+    const admitted = admit(this.#arrivals.get(counted) ?? [], elapsed(), {
+      limit,
+      windowMs: MINUTE_MS,
+    });
+    if (!("window" in admitted)) return this.#late.tryTake(counted) ?? "unheard";
+    this.#arrivals.set(counted, admitted.window);
+    return "in time";
+  }
+
   /** Lets nobody fill the server with connections that are over. @returns false where none is */
   #cutFarewell(): boolean {
     for (const [link, endMs] of this.#sockets) {
@@ -130,25 +179,30 @@ export class SmtpListener {
     return false;
   }
 
-  async #identify(peer: string, input: SmtpInput): Promise<SmtpClient | Reply | null> {
-    const { proxies, isLocal } = this.options;
-    let client = peer;
-    if (isAmong(peer, proxies)) {
-      const told = await readClient(input);
-      if (told === "other") this.options.logFailure(new Error(NO_HEADER));
-      if (told === null || told === "other") return null;
-      client = told.client ?? peer;
-    }
-    return isLocal
+  /** Of a peer that passes connections on. */
+  async #identify(peer: string, input: SmtpInput): Promise<SmtpClient | null> {
+    const told = await readClient(input);
+    if (told === "other") this.options.logFailure(new Error(NO_HEADER));
+    if (told === null || told === "other") return null;
+    return this.#clientOf(told.client ?? peer);
+  }
+
+  #clientOf(address: string): SmtpClient {
+    return this.options.isLocal
       ? { ip: null, counted: "local" }
-      : { ip: client, counted: countedAddress(client) ?? client };
+      : { ip: address, counted: countedAddress(address) ?? address };
   }
 
   #tick(): void {
-    this.#endPause();
+    this.#endPauses();
     const nowMs = this.options.session.elapsed();
     for (const session of this.#sessions.keys()) session.expire(nowMs);
     for (const [link, endMs] of this.#sockets) if (endMs !== null && nowMs >= endMs) link.destroy();
+  }
+
+  #endPauses(): void {
+    this.#nextTick.resolve();
+    this.#nextTick = Promise.withResolvers();
   }
 
   /** Accepts nothing more, and ends all sessions but those whose message is being stored. */
@@ -156,7 +210,7 @@ export class SmtpListener {
     if (this.#isStopped) return;
     this.#isStopped = true;
     this.listener.close();
-    this.#endPause();
+    this.#endPauses();
     for (const session of this.#sessions.keys()) session.stop();
   }
 
@@ -164,6 +218,7 @@ export class SmtpListener {
   async close(): Promise<void> {
     this.stop();
     this.#stopTicker();
+    this.#pace.close();
     await this.#accepted;
     await doneWithin(Promise.allSettled(this.#sessions.values()), FINISH_MS);
     const links = [...this.#sockets.keys()];

@@ -1,7 +1,9 @@
 // Over 300 lines: the replies of one protocol, and what may not split it, beside each other.
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { Certificate } from "./certificate.ts";
 import { startSmtpRig, UNAVAILABLE } from "../../../../tests/support/smtp_rig.ts";
+import { settlesWithin } from "../../../../tests/support/pace.ts";
 import { netTest, type RawSmtp } from "../../../../tests/support/smtp_client.ts";
 import { cameBytes } from "../received_mail.ts";
 
@@ -584,6 +586,33 @@ netTest("SmtpSession starts TLS, and forgets what was said before", async () => 
   await isEmptyEnd(client);
   await Deno.remove(folder, { recursive: true });
 });
+
+netTest(
+  "SmtpSession keeps every byte of a long message that is read with pauses, with TLS and without",
+  async () => {
+    const { certificate, folder } = await openCertificate();
+    // A read a tick.
+    await using rig = startSmtpRig({ certificate, bounds: { readBytesPerSecond: 1_600_000 } });
+    const bytes = new Uint8Array(2 ** 20);
+    for (let at = 0; at < bytes.length; at += 2 ** 16) {
+      crypto.getRandomValues(bytes.subarray(at, at + 2 ** 16));
+    }
+    const text = Buffer.from(bytes).toString("base64").replaceAll(/.{76}/g, "$&\r\n") + "\r\n";
+    for (const isSecure of [false, true]) {
+      using client = await rig.greeted();
+      if (isSecure) {
+        await asks(client, [["EHLO c.test", "250"], ["STARTTLS", "220 2.0.0"]]);
+        await client.startTls();
+      }
+      await client.begin();
+      const reply = client.ask(`${text}.`);
+      while (!await settlesWithin(reply, 1)) rig.pass(10);
+      assert.equal((await reply).slice(0, 9), "250 2.0.0");
+      assert.ok(rig.lastText() === text);
+    }
+    await Deno.remove(folder, { recursive: true });
+  },
+);
 
 netTest(
   "SmtpSession ends with what follows STARTTLS before the handshake, and with a broken handshake",

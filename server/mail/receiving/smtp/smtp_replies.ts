@@ -20,6 +20,7 @@ export const REPLIES = {
   busy: "421 4.3.2 too many messages are on their way, the slowest give way: send again later",
   full: "421 4.3.2 all connections are taken, come again later",
   tooMany: "421 4.7.0 too many connections from your address, close one first",
+  tooOften: "421 4.7.0 too many new connections from your address, send more over each",
   silent: "421 4.4.2 nothing came in time",
   slow: "421 4.4.2 the message came too slowly",
   over: "421 4.4.2 this session has lasted long enough, connect again",

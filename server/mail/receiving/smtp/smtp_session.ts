@@ -18,6 +18,7 @@ import { MessageBytes } from "./message_bytes.ts";
 import { type PathCommand, readCommand, readPath } from "./path_command.ts";
 import { SmtpContent } from "./smtp_content.ts";
 import type { SmtpBounds } from "./smtp_bounds.ts";
+import type { ReadPace } from "./read_pace.ts";
 import { type CommandLine, SmtpInput } from "./smtp_input.ts";
 import {
   REFUSED_MESSAGE,
@@ -36,6 +37,7 @@ export interface SmtpSessionServices {
   /** Greatest size of a message. */
   limitBytes: number;
   budget: BodyBudget;
+  pace: Pick<ReadPace, "take">;
   /** Null where TLS is not offered. */
   certificate: Pick<Certificate, "current"> | null;
   /** What is decided of a recipient before the message is sent. */
@@ -91,6 +93,8 @@ export class SmtpSession {
   #errors = 0;
   #refused = 0;
   #idle = 0;
+  /** Of the line or the message that is coming, and of its newest piece. */
+  #came = { sizeBytes: 0, pieceBytes: 0 };
   /** Ends the pause of a client that only asks. */
   #endPause = () => {};
 
@@ -98,7 +102,16 @@ export class SmtpSession {
     private readonly socket: SmtpSocket,
     private readonly services: SmtpSessionServices,
   ) {
-    this.#input = new SmtpInput(() => socket.read(), services.bounds.lineBytes);
+    this.#input = new SmtpInput(() => this.#read(), services.bounds.lineBytes);
+  }
+
+  async #read(): Promise<Uint8Array | null> {
+    const { bounds, pace } = this.services;
+    if (this.#came.sizeBytes > bounds.promptBytes) await pace.take(this.#came.pieceBytes);
+    const piece = await this.socket.read();
+    const pieceBytes = piece?.length ?? 0;
+    this.#came = { sizeBytes: this.#came.sizeBytes + pieceBytes, pieceBytes };
+    return piece;
   }
 
   /** Since when the client has kept it waiting; null while it does not. */
@@ -176,6 +189,7 @@ export class SmtpSession {
 
   async #nextLine(): Promise<CommandLine> {
     if (!this.#input.hasLine) await this.#flush();
+    this.#came.sizeBytes = 0;
     return this.#isOver ? null : await this.#await(this.#input.line());
   }
 
@@ -381,6 +395,7 @@ export class SmtpSession {
   async #readMessage(bytes: MessageBytes, body: BudgetedBody): Promise<Reply | null> {
     const { budget, bounds, limitBytes } = this.services;
     const content = new SmtpContent();
+    this.#came.sizeBytes = 0;
     let cameBytes = 0;
     let isContinuing = false;
     for (;;) {
