@@ -8,7 +8,7 @@ export interface PostfixServer extends Postfix {
 }
 
 /**
- * As Debian has it, without look-ups of the client's name.
+ * As Debian has it, without look-ups of the client's name and the second that a client waits while its queue is long.
  * @param settings lines of main.cf, from what folder it has
  * @param services lines of master.cf beside those that senders and takers of mail need
  * @throws NotMeasured where there is no postfix, or it may not be started
