@@ -1,7 +1,15 @@
 /** Several runs as one table: the median of each figure, with the lowest and the highest of the runs. */
 import type { DiskCost } from "./disk_cost.ts";
 import type { GrowthPoint } from "./growth.ts";
-import { type Machine, medianDetail, meets, type Result, type Run, type Runs } from "./result.ts";
+import {
+  growthPartId,
+  type Machine,
+  medianDetail,
+  meets,
+  type Result,
+  type Run,
+  type Runs,
+} from "./result.ts";
 import { fourDigits, median, type Spread, spreadOf } from "./statistics.ts";
 import type { ThreadCpu } from "./thread_cpu.ts";
 
@@ -42,6 +50,8 @@ export interface RunSummary {
   measured_at: string;
   took_minutes: number;
   whole: boolean;
+  /** The most cores that other programs kept busy during a part, where that was recorded. */
+  othersCores?: number;
 }
 
 /** The spread of each figure of a point, in the order of the points. */
@@ -61,8 +71,13 @@ export function joinRuns({ machine, options, seed, parts, runs }: Runs): Joined 
     const results = runs.flatMap((run) => run.rows.filter((row) => row.id === id));
     return results.length === 0 ? [] : [joinRow(results)];
   });
-  const growth = runs.flatMap((run) => run.growth === undefined ? [] : [run.growth]);
-  const disk = runs.flatMap((run) => run.disk === undefined ? [] : [run.disk]);
+  const growth = bySize(runs.flatMap((run) => run.growth ?? []));
+  const disk = [
+    ...Map.groupBy(
+      runs.flatMap((run) => run.disk ?? []),
+      ({ what, connections }) => `${what} ${connections}`,
+    ).values(),
+  ];
   return {
     machine,
     options,
@@ -71,14 +86,17 @@ export function joinRuns({ machine, options, seed, parts, runs }: Runs): Joined 
       measured_at: run.measured_at,
       took_minutes: minutesOf(run),
       whole: isWhole(run, parts),
+      ...(run.othersCores === undefined
+        ? {}
+        : { othersCores: Math.max(...Object.values(run.othersCores)) }),
     })),
     measured_at: runs.at(-1)?.measured_at,
     rows,
     ...(growth.length === 0 ? {} : {
-      growth: joinLists(growth, medianOf),
-      growthSpread: joinLists(growth, spreads),
+      growth: growth.map(medianOf),
+      growthSpread: growth.map(spreads),
     }),
-    ...(disk.length === 0 ? {} : { disk: joinLists(disk, medianOf) }),
+    ...(disk.length === 0 ? {} : { disk: disk.map(medianOf) }),
   };
 }
 
@@ -93,7 +111,11 @@ function joinRow(results: readonly Result[]): JoinedResult {
     measured.map((result) => result[side]).filter((detail) => detail !== undefined);
   const oursDetail = medianDetail(details("oursDetail"));
   const spread = rowSpread(measured);
-  const note = measured.at(-1)!.note;
+  const leftOut = results.findLast(({ ratio }) => ratio === undefined)?.notMeasured;
+  const note = [
+    measured.at(-1)!.note,
+    leftOut && `from ${measured.length} of ${results.length} runs: ${leftOut} in the rest`,
+  ].filter((text) => text !== undefined).join("; ");
   return {
     id,
     title,
@@ -120,7 +142,7 @@ function joinRow(results: readonly Result[]): JoinedResult {
     oursDetail,
     referenceDetail: medianDetail(details("referenceDetail")),
     ...(spread === undefined ? {} : { spread }),
-    ...(note === undefined ? {} : { note }),
+    ...(note === "" ? {} : { note }),
   };
 }
 
@@ -140,17 +162,16 @@ function rowSpread(results: readonly Result[]): RowSpread | undefined {
   };
 }
 
-/** Joins the n-th of each list that has one: a run that was cut off has a shorter list. */
-function joinLists<T, J>(lists: readonly T[][], join: (all: T[]) => J): J[] {
-  const length = Math.max(...lists.map((list) => list.length));
-  return Array.from({ length }, (_, i) => join(lists.flatMap((list) => list.slice(i, i + 1))));
+/** The points of each size, in the order in which sizes were measured. */
+function bySize(points: readonly GrowthPoint[]): GrowthPoint[][] {
+  return [...Map.groupBy(points, growthPartId).values()];
 }
 
-/** The median of each figure; null where the last one has none. */
-function medianOf<T extends object>(all: T[]): T {
-  const entries = Object.keys(all.at(-1)!).map((name) => {
+/** The median of each figure; where there is none, as the last one has it. */
+function medianOf<T extends object>(all: readonly T[]): T {
+  const entries = Object.entries(all.at(-1)!).map(([name, value]) => {
     const values = figuresOf(all, name);
-    return [name, values.length === 0 ? null : middle(values)];
+    return [name, values.length === 0 ? value : middle(values)];
   });
   return Object.fromEntries(entries);
 }

@@ -73,6 +73,16 @@ Deno.test("joinRuns() joins growth point by point, and a search that one run gav
   assert.deepEqual(growthSpread![0]!.startMs, { lowest: 300, highest: 500 });
 });
 
+Deno.test("joinRuns() joins what each kind of work costs the disk, of former runs too", () => {
+  const cost = { connections: 64, writtenBytes: 40_000, keptBytes: 2_000, syncs: null };
+  const mail = (writtenBytes: number) => ({ ...cost, what: "mail in" as const, writtenBytes });
+  const former = { ...fast, disk: [cost] };
+  const { disk } = joinRuns(
+    sampleRuns(former, { ...slow, disk: [mail(100), mail(300)] }, { ...middle, disk: [mail(200)] }),
+  );
+  assert.deepEqual(disk, [cost, mail(200)]);
+});
+
 Deno.test("isWhole() is true of a run with all parts", () => {
   assert.ok(isWhole(fast, ["sends", "growth"]));
   assert.ok(!isWhole(fast, ["sends", "disk"]));

@@ -1,6 +1,8 @@
-/** Writes the stores that rows and growth use and installs the peer, all before the first row. */
+/** Writes the stores that rows and growth use and installs the peers, all before the first row. */
 import { DISK_STORE } from "./disk_cost.ts";
-import { installNostrRelay } from "./peers/nostr_relay.ts";
+import { MAIL_PACKAGES } from "./peers/mail_reference.ts";
+import { installPackages } from "./peers/node_packages.ts";
+import { NOSTR_PACKAGES } from "./peers/nostr_relay.ts";
 import { type Context, NotMeasured, type Row, type StoreSize } from "./row.ts";
 import type { StoreFillerArgument } from "./servers/store_filler.ts";
 import { startChild } from "./servers/child.ts";
@@ -24,15 +26,17 @@ export async function keepStores(
     const filler = await startChild("store_filler.ts", argument);
     await filler.stop();
   };
-  const peer = async () => {
-    try {
-      await installNostrRelay(context);
-    } catch (error) {
-      if (!(error instanceof NotMeasured)) throw error;
-      progress(error.message); // its row says so too
+  const peers = async () => {
+    for (const packages of [NOSTR_PACKAGES, MAIL_PACKAGES]) {
+      try {
+        await installPackages(packages, context);
+      } catch (error) {
+        if (!(error instanceof NotMeasured)) throw error;
+        progress(error.message); // its rows say so too
+      }
     }
   };
-  await Promise.all([...lanesOf(sizes).map(fill), peer()]);
+  await Promise.all([...lanesOf(sizes).map(fill), peers()]);
 }
 
 /** Each size once, in two lanes that take about as long. */

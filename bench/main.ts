@@ -17,10 +17,12 @@ import { cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { measureDiskCost } from "./disk_cost.ts";
 import { measureGrowth, QUICK_SIZES, SIZES } from "./growth.ts";
-import { joinRuns } from "./join_runs.ts";
+import { type Joined, joinRuns } from "./join_runs.ts";
 import { keepStores } from "./keep_stores.ts";
+import { readMachineLoad } from "./machine_load.ts";
 import { measureRow } from "./measure_row.ts";
-import { notMeasured, type Result, type Runs } from "./result.ts";
+import { growthPartId, notMeasured, type Result, type Runs } from "./result.ts";
+import { quietRuns } from "./quiet_runs.ts";
 import { cannotJoin, readRuns, writeRuns } from "./results_file.ts";
 import type { Context, Row } from "./row.ts";
 import { rows } from "./rows/mod.ts";
@@ -58,7 +60,7 @@ const rowsWithStores = wanted === undefined ? rows.filter(isMeasured) : rows;
 const all: Part[] = [
   {
     id: "stores",
-    title: "stores of many agents and messages, and the peer, all of which are kept",
+    title: "stores of many agents and messages, and the peers, all of which are kept",
     measure: () =>
       inContext((context) =>
         keepStores({ context, seed, rows: rowsWithStores, growthSizes: sizes })
@@ -70,7 +72,7 @@ const all: Part[] = [
     measure: async (run) => void run.rows.push(await resultOfRow(row)),
   })),
   ...sizes.map((size): Part => ({
-    id: `growth-${size.agents}-${size.messages}`,
+    id: growthPartId(size),
     group: "growth",
     title: `a relay on a store of ${
       [size.agents, size.messages].map((count) => count.toLocaleString("en")).join(" agents and ")
@@ -82,7 +84,7 @@ const all: Part[] = [
   })),
   {
     id: "disk",
-    title: "what a stored message costs the disk",
+    title: "what a stored message, a mail in and a mail out cost the disk",
     measure: async (run) => void (run.disk = await inContext(measureDiskCost)),
   },
 ];
@@ -100,7 +102,7 @@ const resultsFile = new URL(`results/${fileName}.json`, folder);
 const before = await readRuns(resultsFile);
 if (options.page) {
   if (before === undefined) stop("nothing has been measured yet");
-  await writePage(joinRuns(before));
+  await writePage(toldOf(before));
   Deno.exit(0);
 }
 const now: Omit<Runs, "runs"> = {
@@ -131,13 +133,14 @@ await runParts(runs, {
   parts,
   times,
   knownSeconds: new Map(before?.runs.flatMap(({ seconds }) => Object.entries(seconds))),
-  save: (runs) => writeRuns(resultsFile, runs),
+  save: (runs) => writeRuns(resultsFile, runs, toldOf(runs)),
   async afterRun(runs) {
-    const joined = joinRuns(runs);
+    const joined = toldOf(runs);
     console.log(`\n${tableText(joined.rows)}\n\nwritten to bench/results/${fileName}.json`);
     if (isClaim) await writePage(joined);
   },
   tell: console.log,
+  readLoad: readMachineLoad,
   nowMs: Date.now,
 });
 console.log(
@@ -145,6 +148,11 @@ console.log(
     joinRuns(runs).runs.map(({ took_minutes }) => `${took_minutes} min`).join(", ")
   }`,
 );
+
+/** What runs come to: of a whole table what was quiet, else all, whose lines say what was not. */
+function toldOf(runs: Runs): Joined {
+  return joinRuns(isClaim ? quietRuns(runs) : runs);
+}
 
 function isMeasured({ id, slow }: Row): boolean {
   return wanted === undefined ? !(options.quick && slow) : wanted.includes(id);

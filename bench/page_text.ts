@@ -3,6 +3,7 @@ import { LONGEST_SEARCH_MS } from "./growth.ts";
 import { growthVerdicts } from "./growth_targets.ts";
 import type { Joined, JoinedResult } from "./join_runs.ts";
 import type { Chart } from "./line_charts.ts";
+import { QUIET_CORES } from "./machine_load.ts";
 import { figure, targetText } from "./result.ts";
 import type { Spread } from "./statistics.ts";
 import { ratioSpread, spreadText, verdict } from "./table_text.ts";
@@ -41,14 +42,27 @@ function runText({ runs, options }: Joined): string {
   const whole = runs.filter(({ whole }) => whole);
   const last = runs.at(-1);
   if (last === undefined) return "No run has been made.";
+  const quiet = ` ${quietText(runs)}`;
   const how = options === "" ? "" : ` with \`${options}\``;
   const cutOff = runs.length > whole.length ? " Another one was cut off; its rows count." : "";
-  if (whole.length === 0) return `A run${how} on ${last.measured_at} was cut off before its end.`;
+  if (whole.length === 0) {
+    return `A run${how} on ${last.measured_at} was cut off before its end.${quiet}`;
+  }
   const took = whole.map(({ took_minutes }) => took_minutes).join(", ");
   return whole.length === 1
-    ? `One whole run${how}, on ${last.measured_at}, took ${took} minutes.${cutOff}`
+    ? `One whole run${how}, on ${last.measured_at}, took ${took} minutes.${cutOff}${quiet}`
     : `The table was run ${whole.length} times${how}, last on ${last.measured_at}; the runs took ` +
-      `${took} minutes. Each figure is the median of the runs.${cutOff}`;
+      `${took} minutes. Each figure is the median of the runs.${cutOff}${quiet}`;
+}
+
+/** How far the machine was the benchmark's own. */
+function quietText(runs: Joined["runs"]): string {
+  if (runs.every(({ othersCores }) => othersCores === undefined)) {
+    return "How busy other programs kept the machine was not recorded.";
+  }
+  const busiest = runs.map(({ othersCores }) => othersCores?.toFixed(2) ?? "not recorded");
+  return `Cores that other programs kept busy, at most: ${busiest.join(", ")}; what was measured ` +
+    `beside more than ${QUIET_CORES} is left out.`;
 }
 
 /** How many targets are met, and each that is missed. */
@@ -228,11 +242,14 @@ export function growthCharts({ growth = [] }: Pick<Joined, "growth">): Chart[] {
 
 function diskTable({ disk }: Joined): string {
   return table(
-    ["connections", "bytes written a message", "bytes kept a message", "syncs a message"],
-    disk!.map(({ connections, writtenBytes, keptBytes, syncs }) => [
+    ["a", "connections", "bytes written", "bytes kept", "rows written", "rows kept", "syncs"],
+    disk!.map(({ what, connections, writtenBytes, keptBytes, rowsWritten, rowsKept, syncs }) => [
+      what ?? "send",
       String(connections),
       figure(writtenBytes),
       figure(keptBytes),
+      optional(rowsWritten),
+      optional(rowsKept),
       syncs === null ? "not measured: strace is not installed" : String(syncs),
     ]),
   );

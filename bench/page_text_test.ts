@@ -63,6 +63,21 @@ Deno.test("pageText() judges growth by the store of 100,000 agents and 1,000,000
   );
 });
 
+Deno.test("pageText() shows what works cost the disk, and judges mail that comes in", () => {
+  const mail = { what: "mail in" as const, connections: 64, keptBytes: 9_000, syncs: 1.5 };
+  const of = (writtenBytes: number) =>
+    pageText(joinRuns(sampleRuns({
+      ...sampleRun([100], 150),
+      disk: [{ ...mail, writtenBytes, rowsWritten: 18.2, rowsKept: 13 }],
+    })));
+  assert.match(of(256_000), /\| mail in \| 64 \| 256,000 \| 9,000 \| 18\.2 \| 13\.0 \| 1\.5 \|/);
+  assert.match(
+    of(256_000),
+    /- `disk-mail-in`: .* 256,000 bytes, where at most 120,000 is wanted: missed/,
+  );
+  assert.ok(!of(120_000).includes("`disk-mail-in`"));
+});
+
 Deno.test("pageText() and growthCharts() know a first search that was given up", () => {
   const growth = [samplePoint(1_000, 300), { ...samplePoint(1_000_000, 900), firstSearchMs: null }];
   const results = joinRuns(sampleRuns({ ...sampleRun([100], 150), growth }));

@@ -1,7 +1,7 @@
 /** What a row, and a whole run of the benchmark, came to. */
 import type { DiskCost } from "./disk_cost.ts";
 import type { GrowthPoint } from "./growth.ts";
-import type { Round, Row, Target } from "./row.ts";
+import type { Round, Row, StoreSize, Target } from "./row.ts";
 import { fourDigits, median } from "./statistics.ts";
 
 /** A row that was measured. */
@@ -52,6 +52,8 @@ export interface Run {
   measured_at: string;
   /** What each part took: the parts that are here have been measured. */
   seconds: Record<string, number>;
+  /** How many cores other programs kept busy during each part, where the system tells. */
+  othersCores?: Record<string, number>;
   rows: Result[];
   growth?: GrowthPoint[];
   disk?: DiskCost[];
@@ -66,6 +68,11 @@ export interface Runs {
   /** The parts of a whole run, in the order of the table. */
   parts: string[];
   runs: Run[];
+}
+
+/** The part that measures growth at a size. */
+export function growthPartId({ agents, messages }: StoreSize): string {
+  return `growth-${agents}-${messages}`;
 }
 
 /** Medians of all that the rounds of a side have told. */

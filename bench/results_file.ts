@@ -1,5 +1,5 @@
 /** Results in a file: the runs themselves, and before them what they come to. */
-import { joinRuns } from "./join_runs.ts";
+import type { Joined } from "./join_runs.ts";
 import type { Runs } from "./result.ts";
 
 /** @returns undefined where there is no file, or one that keeps no runs */
@@ -14,8 +14,8 @@ export async function readRuns(path: URL): Promise<Runs | undefined> {
 }
 
 /** Whole or not at all: a process that is killed meanwhile leaves the file before. */
-export async function writeRuns(path: URL, runs: Runs): Promise<void> {
-  const { runs: summary, ...joined } = joinRuns(runs);
+export async function writeRuns(path: URL, runs: Runs, told: Joined): Promise<void> {
+  const { runs: summary, ...joined } = told;
   const text = JSON.stringify({ ...joined, summary, parts: runs.parts, runs: runs.runs }, null, 2);
   await Deno.mkdir(new URL("./", path), { recursive: true });
   const half = new URL(`${path.href}.half`);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { joinRuns } from "./join_runs.ts";
 import { cannotJoin, readRuns, writeRuns } from "./results_file.ts";
 import { sampleRun, sampleRuns } from "./sample_runs.ts";
 
@@ -18,7 +19,7 @@ async function inFolder(test: (path: URL) => Promise<void>): Promise<void> {
 Deno.test("readRuns() reads what writeRuns() wrote, and the file tells the medians, too", () =>
   inFolder(async (path) => {
     assert.equal(await readRuns(path), undefined);
-    await writeRuns(path, runs);
+    await writeRuns(path, runs, joinRuns(runs));
     assert.deepEqual(await readRuns(path), JSON.parse(JSON.stringify(runs)));
     const { rows, summary, measured_at } = JSON.parse(await Deno.readTextFile(path));
     assert.equal(rows[0].ratio, 2.375);

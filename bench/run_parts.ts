@@ -1,7 +1,9 @@
 /** Runs the parts of the table again and again, and keeps what is measured after each of them. */
 import { isWhole } from "./join_runs.ts";
+import { type MachineLoad, othersCores, QUIET_CORES } from "./machine_load.ts";
 import { expectedSeconds, progressText } from "./progress.ts";
 import type { Run, Runs } from "./result.ts";
+import { fourDigits } from "./statistics.ts";
 
 /** What is measured in one go: a row, a point of growth, disk. */
 export interface Part {
@@ -24,6 +26,7 @@ export interface RunPartsOptions {
   /** Called after each whole run. */
   afterRun(runs: Runs): Promise<void>;
   tell(text: string): void;
+  readLoad(): MachineLoad | null;
   nowMs(): number;
 }
 
@@ -32,7 +35,7 @@ export interface RunPartsOptions {
  * @param runs changed in place
  */
 export async function runParts(runs: Runs, options: RunPartsOptions): Promise<void> {
-  const { parts, times, save, afterRun, tell, nowMs } = options;
+  const { parts, times, save, afterRun, tell, readLoad, nowMs } = options;
   const known = new Map(options.knownSeconds);
   const ids = parts.map(({ id }) => id);
   const beganMs = nowMs();
@@ -58,7 +61,15 @@ export async function runParts(runs: Runs, options: RunPartsOptions): Promise<vo
       });
       tell(`\n[${head}] ${part.id}: ${part.title}`);
       const partBeganMs = nowMs();
+      const loadBefore = readLoad();
       await part.measure(run);
+      const others = othersCores(loadBefore, readLoad());
+      if (others !== undefined) {
+        (run.othersCores ??= {})[part.id] = fourDigits(others);
+        if (others > QUIET_CORES) {
+          tell(`    not quiet, so no claim: other programs kept ${others.toFixed(2)} cores busy`);
+        }
+      }
       const seconds = Math.round((nowMs() - partBeganMs) / 100) / 10;
       run.seconds[part.id] = seconds;
       run.measured_at = dayOf(nowMs());

@@ -5,6 +5,8 @@ import { sampleRuns } from "./sample_runs.ts";
 
 /** Parts that take a minute each, and a clock that they move. */
 function rig() {
+  /** Seconds that others took: half a core during each part "b". */
+  let busy = 0;
   let ms = Date.UTC(2026, 10, 22, 12);
   const measured: string[] = [];
   const told: string[] = [];
@@ -17,6 +19,7 @@ function rig() {
     measure() {
       if (id === failsAt) return Promise.reject(new Error("killed"));
       ms += 60_000;
+      busy += id === "b" ? 30 : 0;
       measured.push(id);
       return Promise.resolve();
     },
@@ -35,6 +38,7 @@ function rig() {
         save: (runs) => Promise.resolve(void saved.push(structuredClone(runs))),
         afterRun: () => Promise.resolve(void afterRuns++),
         tell: (text) => told.push(text),
+        readLoad: () => ({ atSeconds: ms / 1_000, busy, ours: 0 }),
         nowMs: () => ms,
       }),
   };
@@ -50,6 +54,7 @@ Deno.test("runParts() measures every part in each of the runs and saves after ea
     saved.map(({ runs }) => runs.map(({ seconds }) => Object.keys(seconds).length)),
     [[1], [2], [2, 1], [2, 2]],
   );
+  assert.deepEqual(runs.runs.map((run) => run.othersCores), [{ a: 0, b: 0.5 }, { a: 0, b: 0.5 }]);
   assert.equal(afterRuns(), 2);
 });
 
@@ -72,7 +77,8 @@ Deno.test("runParts() tells which part of which run it is at, and when it will e
   const { run, told } = rig();
   await run(sampleRuns(), 2, [["a", 60], ["b", 120]]);
   assert.match(told[0]!, /^\n\[run 1\/2, 1\/2, 0\.0 min, end about \d\d:\d\d\] a: what a is$/);
-  assert.match(told[3]!, /^\n\[run 2\/2, 2\/2, 3\.0 min, end about \d\d:\d\d\] b: what b is$/);
+  assert.equal(told[2], "    not quiet, so no claim: other programs kept 0.50 cores busy");
+  assert.match(told[4]!, /^\n\[run 2\/2, 2\/2, 3\.0 min, end about \d\d:\d\d\] b: what b is$/);
   const once = rig();
   await once.run(sampleRuns(), 1);
   assert.match(once.told[0]!, /^\n\[1\/2, 0\.0 min\] a: /);

@@ -1,8 +1,12 @@
-/** Every target of a table with its verdict: ratios of rows, CPU times, growth. */
+/** Every target of a table with its verdict: ratios of rows, CPU times, growth, disk. */
+import type { DiskCost } from "./disk_cost.ts";
 import { growthVerdicts } from "./growth_targets.ts";
 import type { Joined, JoinedResult } from "./join_runs.ts";
 import { figure, targetText } from "./result.ts";
 import { ratioSpread, spreadText, verdict } from "./table_text.ts";
+
+/** What one mail of 6 KB may write to the disk. */
+const MAIL_IN_BYTES = 120_000;
 
 export interface Verdict {
   /** Of the row or of the growth target. */
@@ -26,7 +30,20 @@ export function allVerdicts(results: Joined): Verdict[] {
     met,
     said: verdict({ met }),
   }));
-  return [...ofRows, ...ofGrowth];
+  return [...ofRows, ...ofGrowth, ...(results.disk ?? []).flatMap(ofDisk)];
+}
+
+function ofDisk({ what, writtenBytes }: DiskCost): Verdict[] {
+  if (what !== "mail in") return [];
+  const met = writtenBytes <= MAIL_IN_BYTES;
+  return [{
+    id: "disk-mail-in",
+    what: "a mail that comes in writes",
+    value: `${figure(writtenBytes)} bytes`,
+    wanted: `at most ${MAIL_IN_BYTES.toLocaleString("en")}`,
+    met,
+    said: verdict({ met }),
+  }];
 }
 
 function ofRow(row: JoinedResult): Verdict[] {

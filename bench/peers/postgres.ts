@@ -1,11 +1,13 @@
 /** PostgreSQL with its default durability, and pgbench as its load: two inserts a transaction. */
 import { join } from "node:path";
 import { quantile } from "../statistics.ts";
+import { delay } from "../../tests/support/pace.ts";
 import { NotMeasured, type Round } from "../row.ts";
 
 /** Where Debian's packages have the server's programs, beside the PATH. */
 const DEBIAN_FOLDER = "/usr/lib/postgresql";
-const PROGRAMS = ["initdb", "pg_ctl", "pgbench", "psql"];
+const PROGRAMS = ["initdb", "postgres", "pgbench", "pg_isready", "psql"];
+const POLL_MS = 50;
 /** Every tenth transaction's time is logged. */
 const LOGGED_SHARE = 0.1;
 
@@ -56,10 +58,26 @@ export async function startPostgres(): Promise<Postgres> {
     throw new Error(`${program} failed: ${new TextDecoder().decode(stderr)}${text}`);
   }
 
-  try {
+  /** A child of this process, whose CPU time is told from that of other programs. */
+  async function serve(): Promise<Deno.ChildProcess> {
     await run("initdb", "-D", data, "-U", "bench", "-A", "trust", "-E", "UTF8");
-    const options = `-c listen_addresses='' -c unix_socket_directories='${folder}'`;
-    await run("pg_ctl", "start", "-w", "-D", data, "-l", join(folder, "log"), "-o", options);
+    const server = new Deno.Command(join(bin, "postgres"), {
+      args: ["-D", data, "-c", "listen_addresses=", "-c", `unix_socket_directories=${folder}`],
+      cwd: folder,
+      ...owner,
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    for (;;) {
+      if (await run("pg_isready", ...connection, "-q").then(() => true, () => false)) return server;
+      const ended = await Promise.race([server.status, delay(POLL_MS)]);
+      if (ended !== undefined) throw new Error(`postgres ended with ${ended.code}`);
+    }
+  }
+
+  let server: Deno.ChildProcess;
+  try {
+    server = await serve();
   } catch (error) {
     await Deno.remove(folder, { recursive: true });
     throw error;
@@ -86,7 +104,8 @@ export async function startPostgres(): Promise<Postgres> {
       return { value: rate, p50Ms: quantile(tookMs, 0.5), p99Ms: quantile(tookMs, 0.99) };
     },
     async stop() {
-      await run("pg_ctl", "stop", "-w", "-m", "fast", "-D", data);
+      server.kill("SIGINT"); // it breaks connections off and stops
+      await server.status;
       await Deno.remove(folder, { recursive: true });
     },
   };

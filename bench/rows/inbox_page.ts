@@ -59,7 +59,7 @@ export const inboxPages: readonly Row[] = [
   pageRow(
     "inbox-50-stored",
     "the same, with every page read from the store",
-    0.55,
+    0.6,
     { forgetful: true },
   ),
 ];

@@ -1,8 +1,6 @@
 /** Postfix of Debian as the domain's mail server: what comes by SMTP goes into one maildir, whoever it is for. */
 import { join } from "node:path";
-import { findPart } from "../../tests/support/part.ts";
-import { startPostfix } from "../../tests/support/postfix.ts";
-import { NotMeasured } from "../row.ts";
+import { startPostfixServer } from "./postfix_server.ts";
 
 export interface PostfixMaildir extends AsyncDisposable {
   /** Where it takes mail for `agents.test`. */
@@ -26,35 +24,24 @@ const GIVES_UP_MS = 60_000;
  * @throws NotMeasured where there is no postfix, or it may not be started
  */
 export async function startPostfixMaildir(settings = ""): Promise<PostfixMaildir> {
-  if (findPart("postfix") === null) throw new NotMeasured("no postfix here");
-  if (Deno.uid() !== 0) throw new NotMeasured("postfix is started by root alone");
-  const port = freePort();
-  const postfix = await startPostfix(
+  const postfix = await startPostfixServer(
     (folder) => `
-myhostname = mx.agents.test
-smtpd_peername_lookup = no
-smtpd_client_connection_count_limit = 0
-in_flow_delay = 0s
 virtual_mailbox_domains = agents.test
 virtual_mailbox_base = ${folder}/mails
 virtual_mailbox_maps = static:box/
 virtual_uid_maps = static:${NOBODY}
 virtual_gid_maps = static:${NOBODY}
 virtual_transport = virtual
-message_size_limit = 26214400
 ${settings}
 `,
-    `127.0.0.1:${port} inet n - n - - smtpd
-anvil unix - - n - 1 anvil
-proxymap unix - - n - - proxymap
-virtual unix - n n - - virtual`,
+    "virtual unix - n n - - virtual",
   );
   const box = join(postfix.folder, "mails", "box");
   await Deno.mkdir(join(postfix.folder, "mails"));
   await Deno.chown(join(postfix.folder, "mails"), NOBODY, NOBODY);
   let before = 0;
   return {
-    port,
+    port: postfix.port,
     async delivered(count) {
       const wanted = before + count;
       const untilMs = performance.now() + GIVES_UP_MS;
@@ -80,10 +67,4 @@ async function countOf(folder: string): Promise<number> {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
   return count;
-}
-
-/** Free a moment ago: postfix cannot be asked to choose one. */
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }

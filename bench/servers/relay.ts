@@ -33,6 +33,13 @@ export interface RelayArgument {
 const argument: RelayArgument = JSON.parse(Deno.args[0]!);
 const { folder, ungrouped, forgetful, limits, mail, nextHopPort, clockBehindMs = 0 } = argument;
 const kv = await Deno.openKv(`${folder}/relay.kv`);
+const backend = new KvBackend(kv);
+let writes = 0;
+const commit = backend.commit.bind(backend);
+backend.commit = (checks, rows) => {
+  writes += rows.length;
+  return commit(checks, rows);
+};
 const mailCommitMs = argument.watchesMail ? watchCommits(kv, "mail-message") : () => null;
 let behindMs = clockBehindMs;
 let newestLink: string | null = null;
@@ -49,7 +56,7 @@ const deps: Deps = {
       ...limits,
     }),
   }),
-  backend: new KvBackend(kv),
+  backend,
   now: () => Date.now() - behindMs,
   elapsed: () => performance.now() - behindMs,
   random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
@@ -69,6 +76,7 @@ await answerLines(async (line) => {
   if (line === "catch up") behindMs = 0;
   // "tidy": what runs every minute, now.
   else if (line === "tidy") await relay.crons["figures"]!();
+  if (line === "writes") return writes;
   if (line === "clock") return deps.now();
   if (line === "mail commit") return mailCommitMs();
   if (line.startsWith("forward ")) behindMs -= Number(line.slice("forward ".length));

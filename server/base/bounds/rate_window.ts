@@ -87,15 +87,13 @@ function within(
   nowMs: number,
   windowMs: number,
 ): { live: number[]; newest: number; atMs: number } {
-  const recent: number[] = [];
-  for (let i = 0; i < window.length; i += 2) {
-    if (window[i]! <= nowMs + CLOCK_SKEW_MS) recent.push(window[i]!, window[i + 1]!);
-  }
-  const newest = recent.length > 0 ? recent[recent.length - 2]! : 0;
+  let end = window.length;
+  while (end > 0 && window[end - 2]! > nowMs + CLOCK_SKEW_MS) end -= 2;
+  const newest = end > 0 ? window[end - 2]! : 0;
   const atMs = Math.max(nowMs, newest);
   let from = 0;
-  while (from < recent.length && recent[from]! <= atMs - windowMs) from += 2;
-  return { live: recent.slice(from), newest, atMs };
+  while (from < end && window[from]! <= atMs - windowMs) from += 2;
+  return { live: window.slice(from, end), newest, atMs };
 }
 
 function sumOf(window: Window): number {

@@ -32,7 +32,7 @@ export interface ReadServices extends AgentCore {
 }
 
 // A mailbox is its owner's: signature headers do not keep a cache between from mixing agents up.
-const PAGE_HEADERS = { ...JSON_HEADERS, ...NO_STORE };
+const PAGE_HEADERS: Readonly<Record<string, string>> = { ...JSON_HEADERS, ...NO_STORE };
 
 const readInbox = agentRoute({
   method: "GET",
@@ -175,12 +175,12 @@ const readSignedRequest = agentRoute({
 export const MESSAGE_ROUTES = [sendMessage, readInbox, readOwnOutbox, readSignedRequest];
 
 /**
- * A page for its owner. It begins with one header and app.ts adds others: of an answer with several
+ * A page for its owner. Its headers are set one by one, as app.ts sets others: of an answer that begins with
  * headers the runtime prepares at once what it would send, in vain.
  */
 function answerPage(content: string | Uint8Array<ArrayBuffer>): Response {
-  const answer = answerWhole(content, { headers: JSON_HEADERS });
-  answer.headers.set("Cache-Control", "no-store");
+  const answer = answerWhole(content);
+  for (const name in PAGE_HEADERS) answer.headers.set(name, PAGE_HEADERS[name]!);
   return answer;
 }
 

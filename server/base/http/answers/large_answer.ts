@@ -11,7 +11,7 @@ export const LARGE_ANSWER_BYTES = 64 * 1024;
 export class LargeAnswer extends Response {
   constructor(
     readonly content: Uint8Array,
-    init: ResponseInit,
+    init?: ResponseInit,
     /** True where all such answers share these bytes, as with a file: they are not counted. */
     readonly isShared = false,
   ) {
@@ -33,7 +33,7 @@ export function isSmallText(content: string): boolean {
  */
 export function answerWhole(
   content: string | Uint8Array<ArrayBuffer>,
-  init: ResponseInit,
+  init?: ResponseInit,
   isShared = false,
 ): Response {
   const isSmall = typeof content === "string"

@@ -23,6 +23,7 @@ export function rawPath(request: Request): string {
 
 /** Raw query of a URL as rawPath takes its path: without `?`, empty when there is none. */
 export function rawQuery(url: string): string {
+  if (!url.includes("?")) return "";
   const mark = url.indexOf("?", authorityEnd(url));
   return mark < 0 ? "" : url.slice(mark + 1);
 }
