@@ -75,7 +75,7 @@ export interface SenderServices extends MailCore {
   written: WrittenBlobs;
   suppressions: Suppressions;
   /** Composes, and reads back what was composed; not the worker that reads mail of strangers. */
-  composer: Pick<MailWorker, "compose" | "read">;
+  composer: Pick<MailWorker, "composeAndRead">;
   dkim: DkimKey | null;
 }
 
@@ -191,7 +191,7 @@ export class Sender {
       name: inbox.displayName,
       address: `${inbox.localPart}@${domain}`,
     };
-    const raw = await composer.compose({
+    const { raw, facts, ...texts } = await composer.composeAndRead({
       from,
       to: message.to,
       cc: message.cc,
@@ -208,8 +208,7 @@ export class Sender {
       autoSubmitted: message.autoSubmitted,
       boundary: random(BOUNDARY_BYTES).toHex(),
       dkim,
-    }, org.id);
-    const { facts, ...texts } = await composer.read(raw, {
+    }, {
       envelopeFrom: from.address,
       limits: { parts: limits.mailParts, depth: limits.mailDepth },
       given: { text: message.text, html: message.html },

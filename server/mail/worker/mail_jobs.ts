@@ -58,8 +58,19 @@ export interface MailJobs {
   };
   /** A message to send; it has no bytes yet. */
   compose: { input: MailToCompose; step: never; result: Uint8Array<ArrayBuffer> };
+  /** The same of a short one, and what reading it gives: one job in place of two. */
+  compose_read: {
+    input: { mail: MailToCompose; context: ParseContext };
+    step: ParsedPatch;
+    result: ComposedMail;
+  };
   /** The body of an event for webhooks; the bytes are the texts of its message. */
   event: { input: EventParts; step: never; result: Uint8Array<ArrayBuffer> };
+}
+
+/** A composed message, and what it says. */
+export interface ComposedMail extends ReadMailResult {
+  raw: Uint8Array<ArrayBuffer>;
 }
 
 export type MailJobKind = keyof MailJobs;
@@ -132,6 +143,13 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
   compose: {
     run: (_, mail) => composeInSlices(mail),
     buffersOf: (message) => [message.buffer],
+  },
+  compose_read: {
+    async *run(_, { mail, context }) {
+      const raw = yield* composeInSlices(mail);
+      return { raw, ...yield* MAIL_JOBS.read.run(raw, context) };
+    },
+    buffersOf: (composed) => [composed.raw.buffer, ...MAIL_JOBS.read.buffersOf(composed)],
   },
   event: {
     // deno-lint-ignore require-yield -- one step: its parts are bounded
