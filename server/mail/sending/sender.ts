@@ -33,7 +33,7 @@ import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { MailKey } from "../records/key_record.ts";
 import { makeUlid } from "../records/mail_id.ts";
-import type { MessageRow, Recipient } from "../records/message_record.ts";
+import { type MessageRow, RAW, type Recipient } from "../records/message_record.ts";
 import { sectionsOf } from "../reading/parsed/encoded_texts.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 import type { StoredAnswer } from "../records/stored_answer.ts";
@@ -79,6 +79,14 @@ export interface SenderServices extends MailCore {
   dkim: DkimKey | null;
 }
 
+/** A message that is composed, and whose bytes are stored. */
+interface MadeMessage {
+  message: NewMessage;
+  raw: Uint8Array<ArrayBuffer>;
+  rest: Uint8Array;
+  written: BlobRef[];
+}
+
 const BOUNDARY_BYTES = 16;
 /** Own messages of a thread that are looked at to cut a loop. */
 const LOOP_MESSAGES = 50;
@@ -112,10 +120,15 @@ export class Sender {
     const made = await this.#make(org, inbox, message, addresses);
     if (writtenByKey !== null) made.message = { ...made.message, writtenByKey };
     if (draftId !== undefined) made.message = { ...made.message, draftId };
+    const { blobs } = this.services;
+    const { blob, recipients } = made.message;
+    // What is to leave at once needs no second look at the disk.
+    blobs.lend(blob, RAW, made.raw, message.sendAtMs === null ? recipients.length : 0);
     try {
       return await this.#commit(by, made, message.about, { keyed, extras });
     } catch (error) {
-      for (const ref of made.written) await this.services.blobs.discard(ref);
+      blobs.lend(blob, RAW, made.raw, 0);
+      for (const ref of made.written) await blobs.discard(ref);
       throw error;
     }
   }
@@ -184,7 +197,7 @@ export class Sender {
     inbox: Inbox,
     message: MessageToSend,
     addresses: readonly string[],
-  ): Promise<{ message: NewMessage; rest: Uint8Array; written: BlobRef[] }> {
+  ): Promise<MadeMessage> {
     const { store, random, composer, limits, written, domain, dkim } = this.services;
     const nowMs = store.now();
     const from: MailAddress = {
@@ -215,6 +228,7 @@ export class Sender {
     }, org.id);
     const blob = await written.write([org.id, inbox.id], sectionsOf(raw, texts));
     return {
+      raw,
       rest: texts.rest,
       written: [blob],
       message: fitSentLists({
@@ -246,7 +260,7 @@ export class Sender {
 
   async #commit(
     { org, key }: SendingParty,
-    { message, rest, written }: { message: NewMessage; rest: Uint8Array; written: BlobRef[] },
+    { message, rest, written }: MadeMessage,
     about: MessageRow | null,
     { keyed, extras }: { keyed?: KeyedWork; extras?: MessageExtras },
   ): Promise<Uint8Array<ArrayBuffer>> {

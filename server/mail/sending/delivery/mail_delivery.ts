@@ -214,7 +214,7 @@ const event = (trigger: RecipientEvent["trigger"]): Note => ({ trigger });
 
 async function readRaw(blobs: Pick<Blobs, "read">, row: MessageRow): Promise<Uint8Array | null> {
   try {
-    return await blobs.read(row.blob, RAW);
+    return await blobs.read(row.blob, RAW, { isLent: true });
   } catch (error) {
     if (error instanceof BlobDamaged) return null;
     throw error;
