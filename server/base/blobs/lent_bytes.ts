@@ -1,11 +1,10 @@
 /**
- * Small sections that were stored just now and are about to be read, each so many times: their readers need
- * no file. What is pushed out, or too large, is read like everything else.
+ * Sections that were stored just now and are about to be read, each so many times: their readers need no file,
+ * and no hash of it. What is pushed out, or too large, is read like everything else.
  */
 
-/** All together. */
-const ALL_BYTES = 4 * 2 ** 20;
-const ONE_BYTES = 256 * 1024;
+/** All together; a usual mail with files is among them. */
+const ALL_BYTES = 16 * 2 ** 20;
 
 interface Lent {
   bytes: Uint8Array<ArrayBuffer>;
@@ -20,7 +19,7 @@ export class LentBytes {
   /** @param bytes not to be changed any more @param times 0 takes back what was lent */
   lend(name: string, bytes: Uint8Array<ArrayBuffer>, times: number): void {
     if (this.#lent.has(name)) this.#drop(name);
-    if (bytes.length > ONE_BYTES || times < 1) return;
+    if (bytes.length > ALL_BYTES || times < 1) return;
     this.#lent.set(name, { bytes, times });
     this.#sizeBytes += bytes.length;
     for (const oldest of this.#lent.keys()) {

@@ -204,7 +204,7 @@ export class Sender {
       name: inbox.displayName,
       address: `${inbox.localPart}@${domain}`,
     };
-    const { raw, facts, ...texts } = await composer.composeAndRead({
+    const { raw, sha256, facts, ...texts } = await composer.composeAndRead({
       from,
       to: message.to,
       cc: message.cc,
@@ -226,7 +226,7 @@ export class Sender {
       limits: { parts: limits.mailParts, depth: limits.mailDepth },
       given: { text: message.text, html: message.html },
     }, org.id);
-    const blob = await written.write([org.id, inbox.id], sectionsOf(raw, texts));
+    const blob = await written.write([org.id, inbox.id], sectionsOf(raw, texts), [sha256]);
     return {
       raw,
       rest: texts.rest,

@@ -22,7 +22,7 @@ import type { ReadingContext } from "../composing/requests/read_send.ts";
 import type { OwnPicture } from "../composing/reducing/reduced_addresses.ts";
 import type { ReducedHtml } from "../composing/reducing/reduce_html.ts";
 import { encodeTexts } from "../reading/parsed/encoded_texts.ts";
-import type { ComposedMail, MailJobKind, MailJobs, PostedJob } from "./mail_jobs.ts";
+import type { ComposedBytes, ComposedMail, MailJobKind, MailJobs, PostedJob } from "./mail_jobs.ts";
 import { toEnd } from "../../base/slices/sliced.ts";
 import type { ParseContext } from "../reading/parsed/parsed_mail.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "../reading/parsed/parsed_patch.ts";
@@ -149,6 +149,10 @@ export class MailWorker {
    * @throws Error when composing it failed
    */
   async compose(mail: MailToCompose, owner: string): Promise<Uint8Array<ArrayBuffer>> {
+    return (await this.#compose(mail, owner)).raw;
+  }
+
+  async #compose(mail: MailToCompose, owner: string): Promise<ComposedBytes> {
     const sizeBytes = sizeOf(mail);
     return await this.#resultOf("the message", "compose", NO_BYTES, mail, owner, { sizeBytes });
   }
@@ -167,8 +171,8 @@ export class MailWorker {
       if (end.type === "result") return end.result as ComposedMail;
       // By itself what cannot be composed is told from what cannot be read.
     }
-    const raw = await this.compose(mail, owner);
-    return { raw, ...await this.read(raw, context, owner) };
+    const composed = await this.#compose(mail, owner);
+    return { ...composed, ...await this.read(composed.raw, context, owner) };
   }
 
   /**
