@@ -26,7 +26,7 @@ const ATTEMPTS = 3;
 const BATCH = 100;
 /** Bytes up to which the sections of a blob are written together: a write costs more than their copy. */
 const JOINED_BYTES = 256 * 1024;
-/** Blobs being written from which on small ones are left to the writer: fewer are written sooner here. */
+/** Blobs being written from which on the writer is begun: starting it takes longer than to write fewer here. */
 const MANY = 3;
 
 export class BlobFiles implements BlobBytes {
@@ -37,12 +37,12 @@ export class BlobFiles implements BlobBytes {
   /**
    * @param root folder of all blobs; it is made with the first one
    * @param mark says in it whose it is
-   * @param writer of small blobs, where many are written at one time
+   * @param writer of small blobs, from when many are written at one time until none were for a while
    */
   constructor(
     private readonly root: string,
     private readonly mark: StoreMark,
-    private readonly writer: Pick<BlobWriter, "write">,
+    private readonly writer: Pick<BlobWriter, "write" | "isReady">,
   ) {}
 
   async put(name: BlobName, sections: readonly Uint8Array[]): Promise<void> {
@@ -76,7 +76,7 @@ export class BlobFiles implements BlobBytes {
     });
     try {
       await this.#makeFolder(outer, inner);
-      if (isSmall && this.#underWay >= MANY) {
+      if (isSmall && (this.writer.isReady || this.#underWay >= MANY)) {
         if (await this.writer.write(toWrite())) return;
         await Deno.remove(temporaryPath).catch(() => {}); // what it has left
       }

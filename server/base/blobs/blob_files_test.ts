@@ -81,6 +81,7 @@ blobTest(
     const root = join(dataDir, "mail");
     const given: FileToWrite[] = [];
     const writer = {
+      isReady: false,
       async write(file: FileToWrite) {
         given.push(file);
         const [bytes] = structuredClone(file.sections, {
@@ -116,6 +117,11 @@ blobTest(
         new Uint8Array(sections[i]!.flatMap((one) => [...one])),
       );
     }
+    // While its worker is there it gets single ones too, and no large ones.
+    writer.isReady = true;
+    await put(patterned(1));
+    await put(large);
+    assert.equal(given.length, names.length + 1);
     assert.equal((await filesIn(root)).filter((path) => path.endsWith(".tmp")).length, 0);
   },
   [{ form: "files", exclusive: true }],

@@ -37,6 +37,11 @@ export class BlobWriter {
     this.#worker = new WorkerThread(services);
   }
 
+  /** Whether its worker is there, and would begin at once. */
+  get isReady(): boolean {
+    return this.#worker.isReady;
+  }
+
   /**
    * Writes a file durably, if it can.
    * @param file its bytes move away

@@ -25,6 +25,7 @@ import {
   deletionKey,
   type DeletionRow,
 } from "./blob_rows.ts";
+import { LentBytes } from "./lent_bytes.ts";
 import type { RecentWrites } from "./recent_writes.ts";
 import { countStorage, storageKey, type StorageRecord, sweepsIn } from "./stored_bytes.ts";
 
@@ -91,6 +92,7 @@ export class Blobs {
   readonly #reads = bounded(READS);
   /** Large sections are hashed one after the other, so that their slices do not come together. */
   readonly #largeHashes = new Semaphore({ permits: 1 });
+  readonly #lent = new LentBytes();
   readonly #toldDamages = new BoundedMap<string, true>(TOLD_DAMAGES);
   readonly #writeFailed: (failure: unknown) => void;
   readonly #readFailed: (failure: unknown) => void;
@@ -203,12 +205,28 @@ export class Blobs {
   }
 
   /**
+   * Leaves what was stored in memory for those who are to read it next and ask for what was lent.
+   * @param bytes of the section, not to be changed any more
+   * @param times it is read so; 0 takes it back
+   */
+  lend(ref: BlobRef, section: number, bytes: Uint8Array<ArrayBuffer>, times: number): void {
+    this.#lent.lend(lentName(ref, section), bytes, times);
+  }
+
+  /**
    * The bytes of one section, checked against their hash.
+   * @param isLent whether they may be those that lend() left in memory
    * @throws BlobDamaged when they are missing, short or other than they were; logged once a blob
    */
-  async read(ref: BlobRef, section: number): Promise<Uint8Array<ArrayBuffer>> {
+  async read(
+    ref: BlobRef,
+    section: number,
+    { isLent = false } = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
     const asked = ref.sections[section];
     if (asked === undefined) throw new RangeError(`the blob has no section ${section}`);
+    const lent = isLent ? this.#lent.take(lentName(ref, section)) : null;
+    if (lent !== null) return lent;
     const at = ref.sections.slice(0, section).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     return await this.#reads.run(async () => {
       const bytes = await this.#bytesOf(ref.name, at, asked.sizeBytes);
@@ -276,6 +294,8 @@ function bounded(permits: number): Semaphore {
       }),
   });
 }
+
+const lentName = ({ name }: BlobRef, section: number) => `${nameText(name)} ${section}`;
 
 function sizeBytesOf({ sections }: BlobRef): number {
   return sections.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

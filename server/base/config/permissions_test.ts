@@ -279,3 +279,8 @@ Deno.test("SETTING_NAMES has every variable that parseConfig() reads, and DECIDI
   const deciding = new Set(decided.flatMap(({ asked }) => [...asked]));
   assert.deepEqual([...deciding].sort(), DECIDING_SETTINGS);
 });
+
+Deno.test("permissionFlags() lets workers lower their priority where mail is on", () => {
+  assert.deepEqual(given({ RELAY_MAIL_DEV: "true" }, "sys"), ["hostname", "statfs", "setPriority"]);
+  assert.deepEqual(given({}, "sys"), ["hostname", "statfs"]);
+});

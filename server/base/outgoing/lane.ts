@@ -41,6 +41,19 @@ export class Lane {
     this.#nextDueMs = Math.min(this.#nextDueMs, dueMs);
   }
 
+  /**
+   * Takes a row that is due and was stored just now, without reading it.
+   * @param most rows in memory
+   * @returns false where others come before it in the store, or may
+   */
+  take(entry: DueEntry, most: number): boolean {
+    const { ready, reading } = this;
+    if (reading || this.#nextDueMs < Infinity || ready.length >= most) return false;
+    if (ready.length > 0 && ready.at(-1)!.dueMs > entry.dueMs) return false;
+    ready.push(entry);
+    return true;
+  }
+
   get nextDueMs(): number {
     return this.#nextDueMs;
   }

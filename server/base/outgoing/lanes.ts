@@ -1,7 +1,7 @@
 /** All destinations that rows wait for. Decides which one is next and what to read for it. */
 import type { Row } from "../storage/rows/rows.ts";
 import type { Store } from "../storage/rows/store.ts";
-import { Lane } from "./lane.ts";
+import { type DueEntry, Lane } from "./lane.ts";
 import type { OutgoingHandler } from "./outgoing_handler.ts";
 import { laneKey } from "./outgoing_row.ts";
 import { CircuitBreaker } from "./circuit_breaker.ts";
@@ -37,14 +37,30 @@ class LanesOfKind {
   }
 
   wake(destination: string, dueMs: number): void {
-    let lane = this.#byDestination.get(destination);
-    if (lane === undefined) {
-      const parties = this.handler.partiesOf?.(destination);
-      lane = new Lane(this.handler.kind, destination, parties, this.breaker);
-      this.#byDestination.set(destination, lane);
-    }
+    const lane = this.#laneOf(destination);
     lane.wake(dueMs);
     if (this.#isNear(lane)) this.#near.add(lane);
+  }
+
+  /** Takes a row that is due and was stored just now, where nothing waits before it and there is room. */
+  take(destination: string, entry: DueEntry): void {
+    const lane = this.#laneOf(destination);
+    const ofOrg = this.rotation.get(groupOf(lane));
+    const isRoom = ofOrg === undefined || ofOrg.has(lane) || ofOrg.size < LOADED_OF_ORG;
+    if (!isRoom || !lane.take(entry, READ_A_SLOT * this.handler.concurrency)) {
+      return this.wake(destination, entry.dueMs);
+    }
+    this.offer(lane);
+    this.#near.add(lane);
+  }
+
+  #laneOf(destination: string): Lane {
+    const known = this.#byDestination.get(destination);
+    if (known !== undefined) return known;
+    const parties = this.handler.partiesOf?.(destination);
+    const lane = new Lane(this.handler.kind, destination, parties, this.breaker);
+    this.#byDestination.set(destination, lane);
+    return lane;
   }
 
   /** Every lane that may want to be read by now. Empty lanes are dropped. */
@@ -94,6 +110,9 @@ class LanesOfKind {
 
 const groupOf = ({ destination, parties: { org } }: Lane): string => org ?? destination;
 
+/** Rows of a lane in memory for each slot. */
+export const READ_A_SLOT = 4;
+
 /** Rows in hand for each slot: while some are attempted, others have their outcome stored. */
 const IN_HAND_A_SLOT = 2;
 
@@ -131,6 +150,11 @@ export class Lanes {
    */
   wake(kind: string, destination: string, dueMs: number): void {
     this.#kinds.get(kind)?.wake(destination, dueMs);
+  }
+
+  /** The same of a row that is due and was stored just now. */
+  take(kind: string, destination: string, entry: DueEntry): void {
+    this.#kinds.get(kind)?.take(destination, entry);
   }
 
   /** Lanes whose rows should be read now, some of each org. */

@@ -25,7 +25,7 @@ import { type Attempt, deliverRow, type Delivery } from "./deliver_row.ts";
 import { FarAhead } from "./far_ahead.ts";
 import { moveFormerIndex } from "./former_index.ts";
 import { type DueEntry, Lane } from "./lane.ts";
-import { Lanes } from "./lanes.ts";
+import { Lanes, READ_A_SLOT } from "./lanes.ts";
 import { freeAllLeases, freeLeasesThatAreOver, isLeaseOver } from "./leased_rows.ts";
 import { makeDueNow } from "./make_due_now.ts";
 import { LeaseLost, type OutgoingHandler } from "./outgoing_handler.ts";
@@ -124,9 +124,11 @@ export class OutgoingQueue {
   }
 
   /** Takes notice of a row that was committed. */
-  #wake({ kind, destination, dueMs }: QueuedOutgoing): void {
-    this.#lanes.wake(kind, destination, dueMs);
-    if (this.#ticking === undefined || dueMs > this.#store.now() || this.#isWoken) return;
+  #wake({ id, kind, destination, dueMs }: QueuedOutgoing): void {
+    const isBegun = this.#ticking !== undefined && dueMs <= this.#store.now() && !this.#rests;
+    if (!isBegun) return this.#lanes.wake(kind, destination, dueMs);
+    this.#lanes.take(kind, destination, { id, dueMs });
+    if (this.#isWoken) return;
     // A message wakes a lane for each domain: all of them are looked at together.
     this.#isWoken = true;
     queueMicrotask(() => {
@@ -298,7 +300,7 @@ export class OutgoingQueue {
     const { concurrency } = this.#lanes.handlerOf(lane.kind)!;
     const restUntilMs = (id: string) =>
       this.#attempts.has(id) ? Infinity : this.#resting.get(id) ?? null;
-    const read = lane.read(this.#store, nowMs, 4 * concurrency, restUntilMs)
+    const read = lane.read(this.#store, nowMs, READ_A_SLOT * concurrency, restUntilMs)
       .then(() => {
         // Processes that share a store should begin with different rows.
         if (!this.#store.exclusive) shuffle(lane.ready);

@@ -129,7 +129,7 @@ export interface NewOutgoing<P = unknown> {
 /** Under which plans announce what they queue: the outgoing queue hears of it once it is committed. */
 export const QUEUED_TOPIC = "outgoing";
 /** What is announced. */
-export type QueuedOutgoing = Required<Pick<NewOutgoing, "kind" | "destination" | "dueMs">>;
+export type QueuedOutgoing = Required<Pick<NewOutgoing, "id" | "kind" | "destination" | "dueMs">>;
 
 /**
  * Queues something inside the plan of a job.
@@ -168,7 +168,7 @@ function stageFound(
   row: OutgoingRow,
 ): void {
   const { kind, destination = "", dueMs } = row;
-  transaction.announce(QUEUED_TOPIC, { kind, destination, dueMs } satisfies QueuedOutgoing);
+  transaction.announce(QUEUED_TOPIC, { id, kind, destination, dueMs } satisfies QueuedOutgoing);
   transaction.set(indexKeyOf(id, row), INDEX_ROW);
   if (row.endsAtMs !== undefined) transaction.set(endKey(row.endsAtMs, id), INDEX_ROW);
 }

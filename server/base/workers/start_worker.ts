@@ -1,4 +1,5 @@
 /** Starts the workers of a relay: each with no more rights than it needs. */
+import { mayLowerPriority } from "./lower_priority.ts";
 
 export interface WorkerEvents {
   message(message: unknown): void;
@@ -20,7 +21,21 @@ export interface WorkerToStart {
   name: string;
   /** None at all unless given. */
   permissions?: Deno.PermissionOptions;
+  /** Whether its program calls lowerPriority(), for which it has the right where this process may give it. */
+  goesLast?: boolean;
 }
+
+/** None but the one that lowerPriority() takes, and gives away again. */
+const TO_GO_LAST: Deno.PermissionOptionsObject = {
+  env: false,
+  ffi: false,
+  import: false,
+  net: false,
+  read: false,
+  run: false,
+  sys: ["setPriority"],
+  write: false,
+};
 
 /**
  * What starts a worker. The runtime reads its modules by the right of this process to read them
@@ -29,9 +44,10 @@ export interface WorkerToStart {
  */
 export function workerOf(
   program: URL | string,
-  { name, permissions = "none" }: WorkerToStart,
+  { name, goesLast = false, permissions: rights = "none" }: WorkerToStart,
 ): StartWorker {
   return (events) => {
+    const permissions = goesLast && rights === "none" && mayLowerPriority() ? TO_GO_LAST : rights;
     const options: WorkerOptions & { deno: { permissions: Deno.PermissionOptions } } = {
       type: "module",
       name,

@@ -49,11 +49,13 @@ export class WrittenBlobs {
   /**
    * As Blobs.write(), once its bytes are counted.
    * @param folder org and inbox
+   * @param known as Blobs.write() has it
    * @throws RelayError `rate_limited`, `unavailable`
    */
   async write(
     [orgId, inboxId]: [orgId: string, inboxId: string],
     sections: readonly Uint8Array[],
+    known?: readonly string[],
   ): Promise<BlobRef> {
     const { records, limits, now, blobs } = this.services;
     const bytes = sections.reduce((sum, { length }) => sum + length, 0);
@@ -65,7 +67,7 @@ export class WrittenBlobs {
       throw overQuota();
     }
     await this.#count(orgId, bytes, this.#ruleOf(found.org));
-    return await blobs.write([orgId, inboxId], sections);
+    return await blobs.write([orgId, inboxId], sections, known);
   }
 
   async #read(orgId: string): Promise<{ org: OrgRecord | null; written: WindowRecord | null }> {

@@ -33,7 +33,7 @@ import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { MailKey } from "../records/key_record.ts";
 import { makeUlid } from "../records/mail_id.ts";
-import type { MessageRow, Recipient } from "../records/message_record.ts";
+import { type MessageRow, RAW, type Recipient } from "../records/message_record.ts";
 import { sectionsOf } from "../reading/parsed/encoded_texts.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 import type { StoredAnswer } from "../records/stored_answer.ts";
@@ -75,8 +75,16 @@ export interface SenderServices extends MailCore {
   written: WrittenBlobs;
   suppressions: Suppressions;
   /** Composes, and reads back what was composed; not the worker that reads mail of strangers. */
-  composer: Pick<MailWorker, "compose" | "read">;
+  composer: Pick<MailWorker, "composeAndRead">;
   dkim: DkimKey | null;
+}
+
+/** A message that is composed, and whose bytes are stored. */
+interface MadeMessage {
+  message: NewMessage;
+  raw: Uint8Array<ArrayBuffer>;
+  rest: Uint8Array;
+  written: BlobRef[];
 }
 
 const BOUNDARY_BYTES = 16;
@@ -112,10 +120,15 @@ export class Sender {
     const made = await this.#make(org, inbox, message, addresses);
     if (writtenByKey !== null) made.message = { ...made.message, writtenByKey };
     if (draftId !== undefined) made.message = { ...made.message, draftId };
+    const { blobs } = this.services;
+    const { blob, recipients } = made.message;
+    // What is to leave at once needs no second look at the disk.
+    blobs.lend(blob, RAW, made.raw, message.sendAtMs === null ? recipients.length : 0);
     try {
       return await this.#commit(by, made, message.about, { keyed, extras });
     } catch (error) {
-      for (const ref of made.written) await this.services.blobs.discard(ref);
+      blobs.lend(blob, RAW, made.raw, 0);
+      for (const ref of made.written) await blobs.discard(ref);
       throw error;
     }
   }
@@ -184,14 +197,14 @@ export class Sender {
     inbox: Inbox,
     message: MessageToSend,
     addresses: readonly string[],
-  ): Promise<{ message: NewMessage; rest: Uint8Array; written: BlobRef[] }> {
+  ): Promise<MadeMessage> {
     const { store, random, composer, limits, written, domain, dkim } = this.services;
     const nowMs = store.now();
     const from: MailAddress = {
       name: inbox.displayName,
       address: `${inbox.localPart}@${domain}`,
     };
-    const raw = await composer.compose({
+    const { raw, sha256, facts, ...texts } = await composer.composeAndRead({
       from,
       to: message.to,
       cc: message.cc,
@@ -208,14 +221,14 @@ export class Sender {
       autoSubmitted: message.autoSubmitted,
       boundary: random(BOUNDARY_BYTES).toHex(),
       dkim,
-    }, org.id);
-    const { facts, ...texts } = await composer.read(raw, {
+    }, {
       envelopeFrom: from.address,
       limits: { parts: limits.mailParts, depth: limits.mailDepth },
       given: { text: message.text, html: message.html },
     }, org.id);
-    const blob = await written.write([org.id, inbox.id], sectionsOf(raw, texts));
+    const blob = await written.write([org.id, inbox.id], sectionsOf(raw, texts), [sha256]);
     return {
+      raw,
       rest: texts.rest,
       written: [blob],
       message: fitSentLists({
@@ -247,7 +260,7 @@ export class Sender {
 
   async #commit(
     { org, key }: SendingParty,
-    { message, rest, written }: { message: NewMessage; rest: Uint8Array; written: BlobRef[] },
+    { message, rest, written }: MadeMessage,
     about: MessageRow | null,
     { keyed, extras }: { keyed?: KeyedWork; extras?: MessageExtras },
   ): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,4 +1,6 @@
 /** What the mail worker does: a table of kinds of jobs, each a generator over the bytes of a message. */
+import { base64urlnopad } from "@scure/base";
+import { sha256Of } from "../../base/slices/sha256_of.ts";
 import type { JobSteps } from "../../base/workers/job_workers.ts";
 import { composeInSlices, type MailToCompose } from "../composing/compose_mail.ts";
 import { eventBody, type EventParts } from "../composing/event_body.ts";
@@ -57,10 +59,25 @@ export interface MailJobs {
     result: ReducedHtml;
   };
   /** A message to send; it has no bytes yet. */
-  compose: { input: MailToCompose; step: never; result: Uint8Array<ArrayBuffer> };
+  compose: { input: MailToCompose; step: never; result: ComposedBytes };
+  /** The same of a short one, and what reading it gives: one job in place of two. */
+  compose_read: {
+    input: { mail: MailToCompose; context: ParseContext };
+    step: ParsedPatch;
+    result: ComposedMail;
+  };
   /** The body of an event for webhooks; the bytes are the texts of its message. */
   event: { input: EventParts; step: never; result: Uint8Array<ArrayBuffer> };
 }
+
+export interface ComposedBytes {
+  raw: Uint8Array<ArrayBuffer>;
+  /** SHA-256 of it, base64url without padding. */
+  sha256: string;
+}
+
+/** A composed message, and what it says. */
+export interface ComposedMail extends ReadMailResult, ComposedBytes {}
 
 export type MailJobKind = keyof MailJobs;
 
@@ -130,8 +147,15 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
     buffersOf: () => [],
   },
   compose: {
-    run: (_, mail) => composeInSlices(mail),
-    buffersOf: (message) => [message.buffer],
+    run: (_, mail) => composeAndHash(mail),
+    buffersOf: ({ raw }) => [raw.buffer],
+  },
+  compose_read: {
+    async *run(_, { mail, context }) {
+      const composed = yield* composeAndHash(mail);
+      return { ...composed, ...yield* MAIL_JOBS.read.run(composed.raw, context) };
+    },
+    buffersOf: (composed) => [composed.raw.buffer, ...MAIL_JOBS.read.buffersOf(composed)],
   },
   event: {
     // deno-lint-ignore require-yield -- one step: its parts are bounded
@@ -152,6 +176,12 @@ export interface PostedJob {
 /** What a job does, whichever it is. */
 export function stepsOf({ kind, raw, input }: PostedJob): JobSteps<ParsedPatch, unknown> {
   return MAIL_JOBS[kind].run(raw, input as never);
+}
+
+async function* composeAndHash(mail: MailToCompose): AsyncGenerator<null, ComposedBytes> {
+  const raw = yield* composeInSlices(mail);
+  yield null;
+  return { raw, sha256: base64urlnopad.encode(await sha256Of(raw)) };
 }
 
 /** A patch without texts that would hold up who gets it. */

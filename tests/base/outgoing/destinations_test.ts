@@ -82,7 +82,7 @@ for (const processes of [1, 2]) {
       const running = queues.map((outgoing) => outgoing.run());
       for (let i = 0; i < 10; i++) await bench.queue(`quick ${i}`, T0, "test", "innocent/x");
       // The search of the first run may have passed by then.
-      await bench.announce({ kind: "test", destination: "innocent/x", dueMs: T0 });
+      await bench.announce({ id: "quick 0", kind: "test", destination: "innocent/x", dueMs: T0 });
       for (const outgoing of queues) running.push(outgoing.run());
       await done.promise;
       assert.ok(hanging.length >= 4 && hanging.length <= 4 * processes, `${hanging.length} hang`);

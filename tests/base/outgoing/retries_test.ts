@@ -180,7 +180,7 @@ Deno.test("OutgoingQueue.start() ticks: a row that falls due is delivered withou
     const outgoing = await bench.outgoing(handler, { tickMs: 1 });
     await outgoing.start();
     await bench.queue("a");
-    await bench.announce({ kind: "test", destination: "", dueMs: bench.clock.nowMs });
+    await bench.announce({ id: "a", kind: "test", destination: "", dueMs: bench.clock.nowMs });
     const awake = setInterval(() => {}, 1_000);
     await delivered.promise;
     clearInterval(awake);

@@ -104,6 +104,7 @@ function restOfDelivery(
     partiesOf,
     longestPauseMs: longestWaitMs(MAIL_WAITS),
     triedMs: TRIED_MS,
+    leasedInMemory: true,
     attempt: (item) => attempt(options, item),
     async extraWrites({ payload, attempts, result, dueMs, note }, reads) {
       if (note !== undefined) {
@@ -214,7 +215,7 @@ const event = (trigger: RecipientEvent["trigger"]): Note => ({ trigger });
 
 async function readRaw(blobs: Pick<Blobs, "read">, row: MessageRow): Promise<Uint8Array | null> {
   try {
-    return await blobs.read(row.blob, RAW);
+    return await blobs.read(row.blob, RAW, { isLent: true });
   } catch (error) {
     if (error instanceof BlobDamaged) return null;
     throw error;
