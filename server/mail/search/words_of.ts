@@ -14,10 +14,10 @@ export interface MessageToIndex
 }
 
 /**
- * Bytes of a text above which it is not indexed: it would take hundreds of MB for a while. Each search of
- * the inbox reads such messages one by one.
+ * Bytes of the section of a text over 64 KiB above which it is not indexed: a stranger's words may each be
+ * another, and take seconds to be erased. Each search of the inbox reads such messages one by one.
  */
-const MOST_TEXT_BYTES = 2 * 1024 * 1024;
+const MOST_TEXT_BYTES = 512 * 1024;
 const JOINED = 4_096;
 
 /** Reads a message. One whose text cannot be read, or is very long, has no words. */
