@@ -1,5 +1,5 @@
 /** The frame of the pages for mail: one bar, then places, list and pane, or a column. */
-import { html } from "hono/html";
+import { html, raw } from "hono/html";
 import { answerPage } from "../../base/pages/answer_page.ts";
 import { ICON, MAILBOX_SCRIPT, MAILBOX_STYLESHEET } from "../../base/pages/asset_files.ts";
 import { countText, type Html } from "../../base/pages/elements.ts";
@@ -41,6 +41,11 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
+/** The icon in the colours of the page, which an image could not take. */
+const MARK = raw(
+  `<svg width="26" height="26" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" stroke="none"/><path d="M7 11h11m-4-4 4 4-4 4M25 21H14m4-4-4 4 4 4" fill="none" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/></svg>`,
+);
+
 /** The keys, as `?` shows them. */
 const KEYS: readonly (readonly [key: string, what: string])[] = [
   ["j", "the mail below"],
@@ -74,7 +79,7 @@ export async function mailboxFrame(options: MailboxFrameOptions, body: Html): Pr
 </head>
 <body${streamHref === undefined ? "" : html` data-stream="${streamHref}"`}>
 <a class="skip" href="#main">Skip to the content</a>
-<header><a class="brand" href="${homeHref}"><img src="${ICON.path}" alt="" width="26" height="26">Relay</a>
+<header><a class="brand" href="${homeHref}">${MARK}Relay</a>
 ${nav.length === 0 ? "" : html`<nav aria-label="Pages" id="nav" data-live>${nav.map(navLink)}</nav>`}
 ${search === null ? "" : searchForm(search)}${account}</header>
 ${body}

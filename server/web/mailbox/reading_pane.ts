@@ -94,7 +94,7 @@ function codeCard(code: string, hasKey: boolean): Html {
     `
     : "";
   // deno-fmt-ignore
-  return html`<div class="code-card"><code class="whole">${visibleText(shown)}</code><button type="button" class="primary" data-copy="${code}"${key} hidden>Copy ${
+  return html`<div class="code-card"><code class="whole">${visibleText(shown)}</code><button type="button" class="primary" data-copy="${visibleText(code)}"${key} hidden>Copy ${
     hasKey ? html`<kbd>c</kbd>` : ""
   }</button><span class="soft">the code in this mail</span></div>`;
 }
@@ -167,6 +167,8 @@ export function withLinks(text: string): Html {
 function link(url: string): Html {
   const shown = visibleText(url.length > 200 ? `${url.slice(0, 200)}...` : url);
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return html`<bdi>${shown}</bdi>`;
+  // The form in which browsers ask for it: a name in other letters, or what does not show, is seen.
+  const { href } = new URL(url);
   // deno-fmt-ignore
-  return html`<a href="${url}" rel="noreferrer noopener nofollow" target="_blank" referrerpolicy="no-referrer"><bdi>${shown}</bdi></a>`;
+  return html`<a href="${href}" title="${href.slice(0, 500)}" rel="noreferrer noopener nofollow" target="_blank" referrerpolicy="no-referrer"><bdi>${shown}</bdi></a>`;
 }
