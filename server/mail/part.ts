@@ -141,6 +141,7 @@ async function openMailParts(
     }),
   );
   const mail = createMailCore(core, options, { secret, reader, answers });
+  const sessions = new MailSessions(mail);
   const auth = parts.add("senders", await openAuth(deps));
   parts.add("orgs", openOrgs(mail));
   parts.add("keys", openKeys(mail));
@@ -152,7 +153,7 @@ async function openMailParts(
   const { suppressions } = parts.add("suppressions", openSuppressions(mail));
   parts.add("messages", openMessages(mail));
   const senderPart = parts.add("outbound", openSender(mail, suppressions));
-  const { propose } = parts.add("drafts", openDrafts(mail, senderPart));
+  const { propose } = parts.add("drafts", openDrafts(mail, senderPart, sessions));
   const sending = parts.add("sending", openSending(mail, senderPart, propose));
   const { changes, reports } = parts.add("reports", openReports(mail, inboundSecret));
   const receiving = parts.add(
@@ -182,7 +183,7 @@ async function openMailParts(
   return {
     handIn,
     webhooks,
-    console: { ...mail, sessions: new MailSessions(mail), googleClientId },
+    console: { ...mail, sessions, googleClientId },
     waysIn,
     repetitions: [senderPart.keyedAnswers, ...receiving.repetitions],
   };

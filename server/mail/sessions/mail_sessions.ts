@@ -5,6 +5,7 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
+import { isLoopback } from "../../base/config/loopback.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import { hashToken } from "../../base/http/callers/hashed_token.ts";
 import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
@@ -117,6 +118,15 @@ export class MailSessions {
     return { caller: { org, key: held }, row, value };
   }
 
+  /** The session that a request brings; null for none. */
+  async findIn(headers: Headers): Promise<OpenSession | null> {
+    for (const value of sentMailSessions(headers)) {
+      const open = await this.find(value);
+      if (open !== null) return open;
+    }
+    return null;
+  }
+
   /**
    * As find(), for every step of what a session asks for.
    * @throws RelayError `unknown_key` where it has ended
@@ -196,13 +206,15 @@ export function mailCookie(value: string, isSecure: boolean): string {
     (isSecure ? "; Secure" : "");
 }
 
-/**
- * What a request sends as its session.
- * @param isLoopback whether it was sent to a name of this machine: elsewhere a page of http could have set
- * the name without a prefix
- */
-export function sentMailSessions(headers: Headers, isLoopback: boolean): string[] {
-  const names = isLoopback ? [NAME, LOOPBACK_NAME] : [NAME];
+/** Whether a request was sent to a name of this machine. */
+export function isToLoopback(headers: Headers): boolean {
+  const url = URL.parse(`http://${headers.get("host")}`);
+  return url !== null && isLoopback(url.hostname.replace(/^\[(.*)\]$/, "$1"));
+}
+
+/** What a request sends as its session: beyond this machine only the name that no page of http can have set. */
+export function sentMailSessions(headers: Headers): string[] {
+  const names = isToLoopback(headers) ? [NAME, LOOPBACK_NAME] : [NAME];
   const pairs = (headers.get("cookie") ?? "").split(/;\s*/);
   return names.flatMap((name) =>
     pairs.filter((pair) => pair.startsWith(`${name}=`)).slice(0, MAX_VALUES)

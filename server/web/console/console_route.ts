@@ -11,7 +11,6 @@ import {
   type MountServices,
 } from "../../base/description/declaration.ts";
 import type { Operation } from "../../base/description/operation.ts";
-import { isLoopback } from "../../base/config/loopback.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import { RelayError } from "../../base/errors.ts";
 import { readForm, requireForm } from "../../base/http/fields/form_body.ts";
@@ -25,8 +24,8 @@ import type { MailConsole } from "../../mail/part.ts";
 import {
   formToken,
   isFormToken,
+  isToLoopback,
   type OpenSession,
-  sentMailSessions,
 } from "../../mail/sessions/mail_sessions.ts";
 import { type AskRelay, MailApi } from "./mail_api.ts";
 
@@ -275,20 +274,8 @@ export function requireFormToken(
 }
 
 /** The session that a visit brings; null for none. */
-export async function findSession(
-  { c, mail }: Pick<Visit, "c" | "mail">,
-): Promise<OpenSession | null> {
-  const { headers } = c.req.raw;
-  for (const value of sentMailSessions(headers, isLoopbackHost(headers))) {
-    const open = await mail.sessions.find(value);
-    if (open !== null) return open;
-  }
-  return null;
-}
-
-function isLoopbackHost(headers: Headers): boolean {
-  const url = URL.parse(`http://${headers.get("host")}`);
-  return url !== null && isLoopback(url.hostname.replace(/^\[(.*)\]$/, "$1"));
+export function findSession({ c, mail }: Pick<Visit, "c" | "mail">): Promise<OpenSession | null> {
+  return mail.sessions.findIn(c.req.raw.headers);
 }
 
 /** Whether the session's cookie takes TLS: not over http on this machine. */
@@ -296,7 +283,7 @@ export function isSecureVisit({ c, mail }: Pick<Visit, "c" | "mail">): boolean {
   const { headers } = c.req.raw;
   const origin = headers.get("origin");
   if (origin !== null && URL.canParse(origin)) return !isPlainLoopback(origin);
-  return !(isLoopbackHost(headers) && isPlainLoopback(mail.baseUrl));
+  return !(isToLoopback(headers) && isPlainLoopback(mail.baseUrl));
 }
 
 /**

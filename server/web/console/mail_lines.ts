@@ -68,7 +68,7 @@ export function messageLine(message: MessageJson, href: string, isChosen: boolea
     isChosen,
     count: 1,
     code: direction === "inbound" ? codes[0]?.value ?? null : null,
-    hasAttachments: attachments.length > 0,
+    hasAttachments: attachments.some(({ disposition }) => disposition === "attachment"),
     chips: chipsOf(message, false),
   };
 }

@@ -111,7 +111,7 @@ async function readList(
   if (q !== null) {
     const { data, next_cursor, partial } = await api.get<Page<FoundJson> & { partial?: true }>(
       ["search"],
-      { q, cursor, limit: ROWS, inbox_id: inbox.id },
+      { q, cursor, limit: ROWS },
     );
     const lines = data.map(({ message, highlights }) => ({
       ...messageLine(message, hrefOfMessage(message), isChosen(message)),
@@ -184,6 +184,7 @@ function placesOf(
     isChosen: context.view === view && context.q === null,
     count: view === "unread" ? at.unread_count : 0,
   }));
+  // What was sought was sought in all of them.
   const places = inboxes.map((one) => ({
     href: `/mail/inboxes/${one.id}`,
     label: one.address.slice(0, one.address.lastIndexOf("@")),
@@ -194,7 +195,7 @@ function placesOf(
 }
 
 function headingOf(inbox: InboxJson, { view, q, label }: ListContext): string {
-  if (q !== null) return `Search in ${inbox.address}`;
+  if (q !== null) return `Search: ${q}`;
   if (label !== null) return `${inbox.address}: ${label}`;
   return view === null ? inbox.address : `${inbox.address}: ${VIEWS[view].toLowerCase()}`;
 }
@@ -272,7 +273,12 @@ export async function answerThreadPage(visit: SignedInVisit): Promise<Response> 
       whole,
       wantsHeaders: query["headers"] === "yes" && message.id === (wanted ?? newest),
       actions: isOpen
-        ? messageActions(visit, message, context, message.id === newest)
+        ? messageActions(
+          visit,
+          message,
+          context,
+          message.id === newest ? threadMark(visit, thread, context) : null,
+        )
         : html`<p><a href="${
           hrefOf(`/mail/threads/${thread.id}`, context, { m: message.id })
         }#${message.id}">Open this mail</a></p>`,
@@ -297,13 +303,13 @@ export async function answerThreadPage(visit: SignedInVisit): Promise<Response> 
       messages: shown,
       nowMs,
       backHref: back,
-      before: html`${threadActions(visit, thread, context)}${older}`,
+      before: older,
     }),
   });
 }
 
-/** Mark read or unread. The script sends the first one by itself: who opens a mail reads it. */
-function threadActions(visit: SignedInVisit, thread: ThreadDetailJson, context: ListContext): Html {
+/** Marks a thread read or unread. The script sends the first one by itself: who opens a mail reads it. */
+function threadMark(visit: SignedInVisit, thread: ThreadDetailJson, context: ListContext): Html {
   const isUnread = thread.unread_count > 0;
   const action = `/mail/threads/${thread.id}`;
   const fields = formFields(visit, action, {
@@ -311,18 +317,19 @@ function threadActions(visit: SignedInVisit, thread: ThreadDetailJson, context: 
     back: hrefOf(action, context),
   });
   // deno-fmt-ignore
-  return html`<div id="marks" data-live class="actions"><form method="post" action="${action}"${
+  return html`<form id="mark" data-live method="post" action="${action}"${
     isUnread ? html` data-on-open` : ""
-  }>${fields}<button data-key="e">${isUnread ? "Mark read" : "Mark unread"} <kbd>e</kbd></button></form></div>`;
+  }>${fields}<button data-key="e">${isUnread ? "Mark read" : "Mark unread"} <kbd>e</kbd></button></form>`;
 }
 
-/** What one can do about a message. @param isNewest whether `r` answers it */
+/** What one can do about a message. @param mark of the thread, for its newest message, which `r` answers; null for others */
 function messageActions(
   visit: SignedInVisit,
   message: MessageJson,
   context: ListContext,
-  isNewest: boolean,
+  mark: Html | null,
 ): Html {
+  const isNewest = mark !== null;
   const { id, thread_id, labels, status, inbox_id } = message;
   const action = `/mail/messages/${id}`;
   const back = hrefOf(`/mail/threads/${thread_id}`, context, { m: id });
@@ -336,6 +343,7 @@ function messageActions(
   // deno-fmt-ignore
   return html`<div class="actions"><a class="button${isNewest ? " primary" : ""}" href="/mail/write?reply=${id}"${key}>Reply${isNewest ? html` <kbd>r</kbd>` : ""}</a>
 <a class="button" href="/mail/write?forward=${id}">Forward</a>
+${mark ?? ""}
 ${status === "scheduled" ? button("Do not send it", { do: "cancel" }) : ""}
 <details><summary class="button">Labels</summary><form method="post" action="${action}" class="card">${
     formFields(visit, action, { do: "label", back })

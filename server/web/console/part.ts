@@ -5,9 +5,18 @@ import type { Part } from "../../base/parts/part.ts";
 import type { MailConsole } from "../../mail/part.ts";
 import type { AskRelay } from "./mail_api.ts";
 import { MAIL_ROUTES } from "./mail_routes.ts";
+import { ORG_ROUTES } from "./org_routes.ts";
 import { SIGN_IN_ROUTES } from "./sign_in_routes.ts";
+import { WAITING_ROUTES } from "./draft_routes.ts";
+import { WRITE_ROUTES } from "./write_routes.ts";
 
-export const CONSOLE_ROUTES = [...SIGN_IN_ROUTES, ...MAIL_ROUTES];
+export const CONSOLE_ROUTES = [
+  ...SIGN_IN_ROUTES,
+  ...MAIL_ROUTES,
+  ...WRITE_ROUTES,
+  ...WAITING_ROUTES,
+  ...ORG_ROUTES,
+];
 
 /**
  * @param mail null where the mail area is off: its pages then say so

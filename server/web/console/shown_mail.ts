@@ -36,7 +36,10 @@ export function shownMail(
   return {
     id,
     from: message.from,
-    to: message.to,
+    // A mail that names nobody came to somebody all the same.
+    to: message.to.length === 0 && message.envelope !== null
+      ? message.envelope.to.map((address) => ({ name: null, address }))
+      : message.to,
     cc: message.cc,
     bcc: message.bcc,
     atMs: Date.parse(message.created_at),
@@ -69,11 +72,11 @@ export function shownMail(
   };
 }
 
-/** By the lines of its words, and more where it is laid out in tables or has pictures. */
-function heightOf(words: string, html: string): number {
+/** How high an HTML will be, about: by the lines of its words, and more where it is laid out in tables or has pictures. */
+export function heightOf(words: string, html: string): number {
   const lines = words.split("\n", 100).reduce((sum, line) => sum + 1 + line.length / 80, 0);
   const isLaidOut = /<table|<img/i.test(html.slice(0, 100_000));
-  return Math.round(Math.min(900, (isLaidOut ? 360 : 90) + lines * 24));
+  return Math.round(Math.min(900, (isLaidOut ? 200 : 90) + lines * 24));
 }
 
 const VERDICTS: Readonly<Record<string, [word: string, tone: SenderVerdict["tone"]]>> = {
