@@ -95,7 +95,7 @@ const readDraftHtml = openRoute({
       200: page("The HTML; empty where the draft has none."),
       410: page("The link leads nowhere, or is of a former revision."),
     },
-    errors: { ...WRITTEN, ...ERRORS },
+    errors: { ...WRITTEN, ...ERRORS, not_found: "the org of the session has no such draft" },
     never: ["invalid_json"],
   },
   handle: (services: ApprovalServices) => ({ c, params }) =>
