@@ -177,7 +177,10 @@ Deno.test("reduceHtml() writes little more than it reads, whatever stands in it"
 
 Deno.test("reduceHtml() tells the first pictures that lie elsewhere, each once", () => {
   const many = Array.from({ length: 60 }, (_, i) => `<img src="https://e.org/${i}.png">`).join("");
-  const { remote } = reduceHtml(`<img src="https://e.org/0.png"><img src="cid:x">${many}`, PICTURES);
+  const { remote } = reduceHtml(
+    `<img src="https://e.org/0.png"><img src="cid:x">${many}`,
+    PICTURES,
+  );
   assert.equal(remote.length, 50);
   assert.deepEqual(remote.slice(0, 2), ["https://e.org/0.png", "https://e.org/1.png"]);
 });
