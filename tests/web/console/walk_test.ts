@@ -105,6 +105,7 @@ partOrSkip("chromium", "by the keyboard alone: find, read, copy, mark, answer", 
         assert.match(await page.locator("a.row:focus").innerText(), /Your sign-in code/);
         await page.keyboard.press("Enter");
         await page.locator(".code-card").waitFor();
+        await page.waitForLoadState(); // the keys are there when the script is
         await page.keyboard.press("c");
         await page.getByRole("button", { name: "Copied" }).waitFor();
         assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "482913");
@@ -121,9 +122,11 @@ partOrSkip("chromium", "by the keyboard alone: find, read, copy, mark, answer", 
         await page.keyboard.type("printers");
         await page.keyboard.press("Enter");
         await page.locator("mark", { hasText: "printers" }).first().waitFor();
+        await page.waitForLoadState();
         await page.keyboard.press("j");
         await page.keyboard.press("Enter");
         await page.locator("a[data-key=r]").waitFor();
+        await page.waitForLoadState();
         await page.keyboard.press("r");
         await page.locator("textarea:focus").waitFor();
         await page.keyboard.type("With the duplex units, then.");
