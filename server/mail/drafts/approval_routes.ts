@@ -1,3 +1,4 @@
+// Over 300 lines: the page of a draft for a link, and what of it a session is led to.
 /** GET and POST /mail/drafts/{id}: a person reads a draft with its HTML in a frame, and approves or rejects it. */
 import { z } from "@hono/zod-openapi";
 import { invalidJson, RelayError } from "../../base/errors.ts";

@@ -1,3 +1,4 @@
+// Over 300 lines: the attacks on a session, side by side.
 /** Sessions of the mailbox as their attackers meet them. */
 import assert from "node:assert/strict";
 import { accepted, newOrg } from "../../support/mail_caller.ts";
