@@ -275,11 +275,13 @@ export function findSession({ c, mail }: Pick<Visit, "c" | "mail">): Promise<Ope
 }
 
 /** Whether the session's cookie takes TLS: not over http on this machine. */
-export function isSecureVisit({ c, mail }: Pick<Visit, "c" | "mail">): boolean {
+export function isSecureVisit({ c, mail: { baseUrl } }: Pick<Visit, "c" | "mail">): boolean {
   const { headers } = c.req.raw;
   const origin = headers.get("origin");
-  if (origin !== null && URL.canParse(origin)) return !isPlainLoopback(origin);
-  return !(isToLoopback(headers) && isPlainLoopback(mail.baseUrl));
+  // Of a form that another site sent, or no site that it names, the relay's own address says it.
+  const isOwn = origin !== null && URL.canParse(origin) &&
+    (origin === baseUrl || isPlainLoopback(origin));
+  return isOwn ? !isPlainLoopback(origin) : !(isToLoopback(headers) && isPlainLoopback(baseUrl));
 }
 
 /**

@@ -136,8 +136,16 @@ const stream = page(
     types: ["text/event-stream"],
   },
   async ({ c, api, query }) => {
+    const type = "text/event-stream; charset=utf-8";
+    const own = {
+      "Cache-Control": "no-store",
+      "Content-Type": type,
+      "X-Content-Type-Options": "nosniff",
+    };
+    // The stream of a HEAD would be read to its end.
+    if (c.get("head")) return new Response(null, { headers: own });
     const lastEventId = c.req.raw.headers.get("last-event-id");
-    const { body, headers } = await api.answer(
+    const { body } = await api.answer(
       "GET",
       ["inboxes", query["inbox"] ?? "", "messages"],
       {
@@ -148,13 +156,7 @@ const stream = page(
         },
       },
     );
-    return new Response(body, {
-      headers: {
-        "Cache-Control": "no-store",
-        "Content-Type": headers.get("content-type")!,
-        "X-Content-Type-Options": "nosniff",
-      },
-    });
+    return new Response(body, { headers: own });
   },
 );
 

@@ -17,7 +17,7 @@ Deno.test(`every page of a mailbox with ${MAILS} mails takes the main thread for
   for (let i = 0; i < 60; i++) {
     last = await rig.store({
       headers: { Subject: `mail ${i}` },
-      text: "Your code is 482913.\r\n".repeat(200),
+      text: "Your code is 482913.\r\n".repeat(3_000),
     });
   }
   await copyMessages(rig.kv, { orgId: holder.orgId, inboxId: inbox.id, id: last }, MAILS);
