@@ -50,11 +50,7 @@ export async function answerThreadPage(visit: SignedInVisit): Promise<Response> 
         }#${message.id}">Open this mail</a></p>`,
     });
   }));
-  const back = hrefOf(
-    context.q === null ? `/mail/inboxes/${thread.inbox_id}` : "/mail/search",
-    context,
-    context.q === null ? {} : { inbox: thread.inbox_id },
-  );
+  const back = listHref(thread.inbox_id, context);
   const older = thread.next_cursor === null
     ? ""
     : html`<p><a href="${
@@ -74,13 +70,21 @@ export async function answerThreadPage(visit: SignedInVisit): Promise<Response> 
   });
 }
 
+/** Where the list is that led to a thread. */
+function listHref(inboxId: string, context: ListContext): string {
+  return context.q === null
+    ? hrefOf(`/mail/inboxes/${inboxId}`, context)
+    : hrefOf("/mail/search", context, { inbox: inboxId });
+}
+
 /** Marks a thread read or unread. The script sends the first one by itself: who opens a mail reads it. */
 function threadMark(visit: SignedInVisit, thread: ThreadDetailJson, context: ListContext): Html {
   const isUnread = thread.unread_count > 0;
   const action = `/mail/threads/${thread.id}`;
   const fields = formFields(visit, action, {
     do: isUnread ? "read" : "unread",
-    back: hrefOf(action, context),
+    // Here it would be read again at once.
+    back: isUnread ? hrefOf(action, context) : listHref(thread.inbox_id, context),
   });
   // deno-fmt-ignore
   return html`<form id="mark" data-live method="post" action="${action}"${
