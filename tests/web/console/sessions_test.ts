@@ -134,6 +134,19 @@ Deno.test("no route of the API takes the cookie, and no page opens itself to oth
   }
 });
 
+Deno.test("HEAD of the stream answers at once, and opens none", async () => {
+  await using world = await makeMailboxWorld();
+  const { relay, owner, helpdesk } = world;
+  const { cookie } = await signedInBy(relay.url, owner.key);
+  for (let i = 0; i < 12; i++) {
+    const { status } = await fetch(`${relay.url}/mail/stream?inbox=${helpdesk.id}`, {
+      method: "HEAD",
+      headers: { Cookie: cookie },
+    });
+    assert.equal(status, 200);
+  }
+});
+
 Deno.test("a form of another site, of another session or of another path does nothing", async () => {
   await using world = await makeMailboxWorld();
   const { relay, owner, helpdesk } = world;
