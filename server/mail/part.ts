@@ -20,7 +20,7 @@ import { openErasures } from "./erasures/part.ts";
 import { openInboxes } from "./mailbox/inboxes/part.ts";
 import { openKeys } from "./keys/part.ts";
 import type { MailOptions } from "./core/mail_base.ts";
-import { createMailCore } from "./mailbox/mail_core.ts";
+import { createMailCore, type MailCore } from "./mailbox/mail_core.ts";
 import { offRoutes } from "./access/mail_route.ts";
 import { whyMailIsOff } from "./mail_switch.ts";
 import { MAIL_ANSWERS } from "./mailbox/messages/org_answer_budget.ts";
@@ -33,6 +33,7 @@ import { MAIL_ROUTES } from "./routes.ts";
 import { openSearch } from "./search/part.ts";
 import { MailSecret } from "./access/mail_secret.ts";
 import { openSender, openSending } from "./sending/part.ts";
+import { MailSessions } from "./sessions/mail_sessions.ts";
 import { openSignIn } from "./sign_in/part.ts";
 import { claimStore, refuseLocalStore } from "./store_mark.ts";
 import { openSuppressions } from "./mailbox/suppressions/part.ts";
@@ -45,12 +46,21 @@ const CORES_FOR_TWO_READERS = 4;
 const NO_WAY_IN =
   "not at all: set RELAY_MAIL_LISTEN for SMTP, or RELAY_MAIL_INBOUND_SECRET for a gateway";
 
+/** What pages of the relay take of the area, besides its routes. */
+export interface MailConsole extends MailCore {
+  sessions: MailSessions;
+  /** Google's client id of this relay; null while sign-in with Google is off. */
+  googleClientId: string | null;
+}
+
 export interface Mail extends Part {
   isOn: boolean;
   /** The way in for local mode, without a known client; null where mail is off or not local. */
   handIn: Receiving["handIn"] | null;
   /** What local mode shows of webhooks; null as handIn. */
   webhooks: WebhooksPart["shown"] | null;
+  /** What the pages for people are made of; null where mail is off. */
+  console: MailConsole | null;
   /** How mail from outside can come in, once the relay has started. */
   waysIn(): WayIn[];
   /** What the area tells repetitions apart by. */
@@ -80,6 +90,7 @@ export async function openMail(
       isOn: false,
       handIn: null,
       webhooks: null,
+      console: null,
       waysIn: () => [],
       repetitions: [],
       routes: offRoutes(MAIL_ROUTES, limits),
@@ -89,14 +100,14 @@ export async function openMail(
   if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
   await claimStore(store, { domain: domain!, local }, options.hasAgents);
   return await openTogether(log, async (parts) => {
-    const { repetitions, waysIn, ...opened } = await openMailParts(
+    const { repetitions, waysIn, console, ...opened } = await openMailParts(
       parts,
       core,
       { ...options, smtp },
       secret,
     );
     const shown = local ? opened : { handIn: null, webhooks: null };
-    return Object.assign(parts, { isOn: true, ...shown, waysIn, repetitions });
+    return Object.assign(parts, { isOn: true, ...shown, console, waysIn, repetitions });
   });
 }
 
@@ -110,7 +121,7 @@ async function openMailParts(
   core: Core,
   { smtp: smtpOptions, ...options }: MailOptions & { smtp: SmtpOptions },
   secret: MailSecret,
-): Promise<Pick<Mail, "repetitions" | "waysIn"> & LocalServices> {
+): Promise<Pick<Mail, "repetitions" | "waysIn" | "console"> & LocalServices> {
   const { deps } = core;
   const { config, random, log } = deps;
   const inboundSecret = await openInboundSecret(config, random);
@@ -130,6 +141,7 @@ async function openMailParts(
     }),
   );
   const mail = createMailCore(core, options, { secret, reader, answers });
+  const sessions = new MailSessions(mail);
   const auth = parts.add("senders", await openAuth(deps));
   parts.add("orgs", openOrgs(mail));
   parts.add("keys", openKeys(mail));
@@ -141,7 +153,7 @@ async function openMailParts(
   const { suppressions } = parts.add("suppressions", openSuppressions(mail));
   parts.add("messages", openMessages(mail));
   const senderPart = parts.add("outbound", openSender(mail, suppressions));
-  const { propose } = parts.add("drafts", openDrafts(mail, senderPart));
+  const { propose } = parts.add("drafts", openDrafts(mail, senderPart, sessions));
   const sending = parts.add("sending", openSending(mail, senderPart, propose));
   const { changes, reports } = parts.add("reports", openReports(mail, inboundSecret));
   const receiving = parts.add(
@@ -167,9 +179,11 @@ async function openMailParts(
     routes: mount(TOOL_ROUTES, { ...mail, ...senderPart, ...sending, search }),
   });
   const { shown: webhooks } = parts.add("webhooks", openWebhooks(mail, openOutside(deps)));
+  const { googleClientId = null } = config.mail;
   return {
     handIn,
     webhooks,
+    console: { ...mail, sessions, googleClientId },
     waysIn,
     repetitions: [senderPart.keyedAnswers, ...receiving.repetitions],
   };

@@ -15,7 +15,7 @@ import { answerPage, pageHeaders } from "../../base/pages/answer_page.ts";
 import type { OperatorActions } from "../../messaging/operator/operator_actions.ts";
 import { MAX_REASON } from "../../messaging/operator/admin_request.ts";
 import { bansPage, confirmBanPage, confirmPurgePage, DONE } from "./ban_pages.ts";
-import { isPlainLoopback, requireOwnOrigin } from "./own_origin.ts";
+import { isPlainLoopback, requireOwnOrigin } from "../../base/pages/own_origin.ts";
 import { overviewPage } from "./overview_page.ts";
 import type { RelayStatus } from "./relay_status.ts";
 import { endedCookie, sentSessions, sessionCookie, Sessions } from "./sessions.ts";
