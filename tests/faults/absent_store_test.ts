@@ -8,6 +8,7 @@ import { KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { newKey } from "../support/custody_key.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { deliver, listAllMessages, newSendingOrg, send, takenFor } from "../support/sending_org.ts";
 import { type SilentStore, silentStore } from "../support/silent_store.ts";
 import { registerAgents, toBytes } from "../support/test_agent.ts";
@@ -41,7 +42,7 @@ const ENDS: Readonly<Record<string, End>> = {
 
 for (const [end, leave] of Object.entries(ENDS)) {
   Deno.test(`a KV server that is away for 20 s loses and doubles nothing (its commits: ${end})`, async () => {
-    using memory = await Deno.openKv(":memory:");
+    using memory = await openMemoryKv();
     const store = silentStore(createFakeKv({ kv: memory }));
     const ticks = new Set<() => void>();
     const queueBounds: QueueBounds = { ...QUEUE_BOUNDS };

@@ -7,6 +7,7 @@ import { post } from "../support/local_mail.ts";
 import { accepted, MailKeyHolder } from "../support/mail_caller.ts";
 import { askMail, signRegistration } from "../support/mail_relay.ts";
 import { delay } from "../support/pace.ts";
+import { openKvFile } from "../support/read_through.ts";
 import { spawnBlobWriter } from "../support/spawn_blob_writer.ts";
 import { spawnRelay } from "../support/spawn_relay.ts";
 import { registerAgent } from "../support/test_agent.ts";
@@ -113,7 +114,7 @@ Deno.test("VACUUM INTO and a copy of mail/ after it back up blobs that are writt
   await writer.hasKept(writer.kept.length + 10); // the original goes on
   await writer.kill();
 
-  using kv = await Deno.openKv(join(copy.path, "relay.kv"));
+  using kv = await openKvFile(join(copy.path, "relay.kv"));
   const clock = createTestClock(Date.now());
   await using rig = await openBlobRig({ kind, kv, dataDir: copy.path, clock });
   assert.deepEqual(rig.part.notes, [], "the files are those of this store");
@@ -162,7 +163,7 @@ Deno.test("a copy of the store from just before the first mail, and of mail/ fro
     assert.equal(relay.output().stderr, "");
     await relay.terminate();
   }
-  using kv = await Deno.openKv(join(copy.path, "relay.kv"));
+  using kv = await openKvFile(join(copy.path, "relay.kv"));
   const clock = createTestClock(Date.now());
   await using rig = await openBlobRig({ kind: BLOB_KINDS[0], kv, dataDir: copy.path, clock });
   assert.equal((await rig.files()).length, 3);

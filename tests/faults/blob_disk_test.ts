@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { RelayError } from "../../server/base/errors.ts";
 import { BLOB_KINDS, blobTest, openBlobRig, patterned } from "../support/blob_rig.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { smallDiskOrSkip } from "../support/small_disk.ts";
 
 const FOLDER = ["org_1", "ibx_1"];
@@ -30,7 +31,7 @@ smallDiskOrSkip(
   "a disk that fills up in the middle of a blob refuses it, and has nothing of it",
   16,
   async (disk) => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const kind = BLOB_KINDS[0];
     await using rig = await openBlobRig({ kind, kv, dataDir: join(disk.path, "data") });
     await Deno.mkdir(rig.dataDir);

@@ -7,6 +7,7 @@ import { createTestClock } from "../support/clock.ts";
 import { seededRandom } from "../support/fake_kv.ts";
 import { isLong } from "../support/long_test.ts";
 import { delay } from "../support/pace.ts";
+import { openKvFile } from "../support/read_through.ts";
 import { spawnBlobWriter } from "../support/spawn_blob_writer.ts";
 
 const ROUNDS = isLong ? 20 : 3;
@@ -24,7 +25,7 @@ for (const kind of BLOB_KINDS) {
         await writer.kill();
         kept.push(...writer.kept);
       }
-      using kv = await Deno.openKv(join(dataDir, "relay.kv"));
+      using kv = await openKvFile(join(dataDir, "relay.kv"));
       const clock = createTestClock(Date.now());
       await using rig = await openBlobRig({ kind, kv, dataDir, clock });
       assert.ok(kept.length >= 9 * ROUNDS);

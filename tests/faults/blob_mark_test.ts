@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { BlobDamaged } from "../../server/base/blobs/blobs.ts";
 import { BLOB_KINDS, blobTest, patterned } from "../support/blob_rig.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 
 const FOLDER = ["org_1", "ibx_1"];
 const FILES = BLOB_KINDS.filter(({ form }) => form === "files");
@@ -11,7 +12,7 @@ blobTest("files of another store are left alone, and a start says so", async (ri
   const ref = await rig.kept(FOLDER, patterned(10));
   await rig.close();
   {
-    using empty = await Deno.openKv(":memory:");
+    using empty = await openMemoryKv();
     const stranger = await open({ kv: empty });
     assert.match(stranger.part.notes!.join(), /mail files .*of another store: they are left alone/);
     const own = await stranger.kept(FOLDER, patterned(20));
@@ -35,7 +36,7 @@ blobTest(
     const theirs = await rig.kept(FOLDER, patterned(10));
     await rig.close();
     {
-      using empty = await Deno.openKv(":memory:");
+      using empty = await openMemoryKv();
       const stranger = await open({ kv: empty });
       const kept = await stranger.kept(FOLDER, patterned(20));
       await stranger.close();

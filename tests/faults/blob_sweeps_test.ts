@@ -6,6 +6,7 @@ import { DAY_MS, HOUR_MS } from "../../server/base/time/time_units.ts";
 import { createTestClock } from "../support/clock.ts";
 import { delay } from "../support/pace.ts";
 import { BLOB_KINDS, blobTest, filesIn, patterned } from "../support/blob_rig.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 
 const FOLDER = ["org_1", "ibx_1"];
 const FILES = BLOB_KINDS.filter(({ form }) => form === "files");
@@ -145,7 +146,7 @@ blobTest(
     const third = await rig.kept(FOLDER, patterned(300));
     await rig.close();
     // The store as it was after the first, beside the files of all.
-    using older = await Deno.openKv(":memory:");
+    using older = await openMemoryKv();
     for (const { key, value } of rows) await older.set(key, value);
     const restored = await open({ kv: older });
     await restored.hours(4);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { pollKey, type PollRecord } from "../../server/messaging/messages/inbox/poll_record.ts";
 import { assertStatus } from "../support/answer.ts";
 import { createFakeKv, type FakeCommit } from "../support/fake_kv.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgent } from "../support/test_agent.ts";
 
@@ -12,7 +13,7 @@ for (const sharedStore of [false, true]) {
   const store = sharedStore ? "a shared store" : "an exclusive store";
 
   Deno.test(`a relay that is closed records who was seen though ${store} fails it once`, async () => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     let asked = 0;
     const fake = createFakeKv({
       kv,
@@ -31,7 +32,7 @@ for (const sharedStore of [false, true]) {
 }
 
 Deno.test("a relay that is closed records polls though the store refuses who was seen, and tells of it", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const fake = createFakeKv({
     kv,
     maxChecks: 100,

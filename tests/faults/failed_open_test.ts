@@ -1,10 +1,11 @@
 /** A relay whose start fails half-way: what was open is closed, the writer slot given back. */
 import assert from "node:assert/strict";
+import { openMemoryKv, rawOf } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 
 /** The store, with every list of one prefix failing. */
 function storeFailingAt(kv: Deno.Kv, prefix: string, failing: () => Promise<void>): Deno.Kv {
-  return new Proxy(kv, {
+  return new Proxy(rawOf(kv), {
     get(target, name) {
       if (name !== "list") {
         const value = Reflect.get(target, name);
@@ -28,7 +29,7 @@ async function heldSlots(kv: Deno.Kv): Promise<number> {
 
 for (const [part, prefix] of [["custody", "custody-key"], ["outgoing", "outgoing-dead"]] as const) {
   Deno.test(`openRelay() gives its writer slot back where the part ${part} does not open`, async () => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     let heldBefore = 0;
     const failing = storeFailingAt(kv, prefix, async () => {
       heldBefore = await heldSlots(kv);

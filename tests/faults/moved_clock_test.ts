@@ -9,6 +9,7 @@ import { accepted } from "../support/mail_caller.ts";
 import { MovedClock } from "../support/moved_clock.ts";
 import { delay } from "../support/pace.ts";
 import { partOrSkip } from "../support/part.ts";
+import { openKvFile } from "../support/read_through.ts";
 import { readMessage, send } from "../support/sending_org.ts";
 import { realTarget } from "../support/traffic.ts";
 import { MovedRelay } from "./moved_relay.ts";
@@ -242,7 +243,7 @@ partOrSkip(
     await using moved = await MovedRelay.start(faketime, { processes: 2 });
     await moved.kill();
     {
-      using kv = await Deno.openKv(moved.kvPath);
+      using kv = await openKvFile(moved.kvPath);
       const leases = kv.atomic();
       for (let slot = 1; slot <= 255; slot++) {
         leases.set(["slot", slot, "owner"], { v: 1, holder: `former ${slot}` })

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgents, toBytes } from "../support/test_agent.ts";
 
@@ -16,7 +17,7 @@ const BOUNDS = {
 Deno.test("overload is answered 503 with Retry-After, and what is repeated is stored once", async () => {
   const held = Promise.withResolvers<void>();
   let isHeld = false;
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const fake = createFakeKv({
     kv,
     maxChecks: 100,

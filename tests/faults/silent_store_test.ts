@@ -8,6 +8,7 @@ import { QUEUE_BOUNDS, type QueueBounds } from "../../server/base/storage/commit
 import { type Answer, readAnswer } from "../support/answer.ts";
 import { newKey } from "../support/custody_key.ts";
 import { isLong } from "../support/long_test.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { newSendingOrg } from "../support/sending_org.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
 import { settlesWithin } from "../support/pace.ts";
@@ -36,7 +37,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 };
 
 Deno.test("GET /health/db leaves no pile of calls to a silent store", async () => {
-  using memory = await Deno.openKv(":memory:");
+  using memory = await openMemoryKv();
   const store = silentStore(memory);
   const ticks = new Set<() => void>();
   await using relay = await startMailRelay({
@@ -72,7 +73,7 @@ for (const [fault, begin] of Object.entries(FAULTS)) {
 function testStore(fault: string, begin: Fault, exclusive: boolean): void {
   const kind = exclusive ? "exclusive" : "shared";
   Deno.test(`every route answers 503 in time when a call of the ${kind} store ${fault}`, async () => {
-    using memory = await Deno.openKv(":memory:");
+    using memory = await openMemoryKv();
     const store = silentStore(memory);
     const ticks = new Set<() => void>();
     const queueBounds: QueueBounds = { ...QUEUE_BOUNDS, refuseAfterMs: 1e9 };

@@ -7,6 +7,7 @@ import { handIn, mailText } from "../support/inbound_mail.ts";
 import { accepted, assertMailRefused, MailKeyHolder } from "../support/mail_caller.ts";
 import { registerOrg, startMailRelay } from "../support/mail_relay.ts";
 import { receive, verifiedOrg } from "../support/mail_tools.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import type { TestRelay } from "../support/relay.ts";
 import { deliver, listMessages } from "../support/sending_org.ts";
 import { storeOn } from "../support/store_on.ts";
@@ -64,7 +65,7 @@ Deno.test("usage counts the UTC day, activity fills its hours and days", async (
 });
 
 Deno.test("what waits to be sent leaves the hour in which it was counted, whenever its commit was made", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const reads = delayReads(kv);
   await using relay = await startMailRelay({ deps: { kv: reads.kv } });
   const holder = await verifiedOrg(relay);

@@ -4,6 +4,7 @@ import { InboxErasures } from "../../server/mail/erasures/inbox_erasures.ts";
 import { inboxErasureKey } from "../../server/mail/mailbox/inboxes/inbox_rows.ts";
 import { EMPTY_MAILBOX, mailboxKey } from "../../server/mail/records/mailbox_record.ts";
 import { emailKey, stageVerifiedEmail } from "../../server/mail/records/verified_email.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { openTestStorage } from "../support/storage.ts";
 
 const EMAIL = "ada@example.org";
@@ -11,7 +12,7 @@ const ORG = "org_1";
 const INBOX = "ibx_1";
 
 Deno.test("an address that an org gets is marked by another attempt each time", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const storage = await openTestStorage(kv, { exclusive: false });
   const marks = new Set<string | undefined>([undefined]);
   for (const id of ["org_1", "org_2"]) {
@@ -25,7 +26,7 @@ Deno.test("an address that an org gets is marked by another attempt each time", 
 });
 
 Deno.test("each step of an inbox's erasure writes the guard by another attempt", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const storage = await openTestStorage(kv, { exclusive: false });
   await kv.set(mailboxKey(ORG, INBOX), EMPTY_MAILBOX);
   await kv.set(inboxErasureKey(ORG, INBOX), { v: 1, sinceMs: 0 });

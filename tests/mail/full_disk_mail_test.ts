@@ -5,13 +5,14 @@ import { handIn, mailText } from "../support/inbound_mail.ts";
 import { auditMailboxes } from "../support/mailbox_audit.ts";
 import { accepted, assertMailRefused, newOrg } from "../support/mail_caller.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { smallDiskOrSkip } from "../support/small_disk.ts";
 
 smallDiskOrSkip(
   "mail for a disk that fills up in the middle of it is 503 until there is room",
   24,
   async (disk) => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const dataDir = join(disk.path, "data");
     await Deno.mkdir(dataDir);
     await using relay = await startMailRelay({ config: { dataDir }, deps: { kv } });

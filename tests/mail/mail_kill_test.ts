@@ -9,6 +9,7 @@ import { auditMailboxes } from "../support/mailbox_audit.ts";
 import { accepted, MailKeyHolder } from "../support/mail_caller.ts";
 import { askMail, signRegistration } from "../support/mail_relay.ts";
 import { delay } from "../support/pace.ts";
+import { openKvFile } from "../support/read_through.ts";
 import { type SpawnedRelay, spawnRelay } from "../support/spawn_relay.ts";
 import { startRelayProcesses } from "../support/relay_processes.ts";
 
@@ -98,7 +99,7 @@ async function check(
   sent: readonly Sent[],
   gone: ReadonlySet<string>,
 ): Promise<number> {
-  using kv = await Deno.openKv(join(dataDir, "relay.kv"));
+  using kv = await openKvFile(join(dataDir, "relay.kv"));
   const messages = await auditMailboxes(kv);
   const known = new Map(sent.map((one) => [hashOf(one.raw), one]));
   const found = new Set<string>();

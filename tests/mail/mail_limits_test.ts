@@ -6,6 +6,7 @@ import { accepted, assertMailRefused, MailKeyHolder, newOrg } from "../support/m
 import { startMailPair } from "../support/mail_pair.ts";
 import { askMail, signRegistration, startMailRelay } from "../support/mail_relay.ts";
 import { startMailStore, verifyOrg } from "../support/mail_store.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import type { TestRelay } from "../support/relay.ts";
 
 const HOUR_MS = 3_600_000;
@@ -155,7 +156,7 @@ Deno.test("limits are the operator's: RELAY_LIMITS rules what is accepted and wh
 });
 
 Deno.test("a full disk refuses what would be stored with 503 unavailable; reads and deletions go on", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const { orgId, key, inbox } = await (async () => {
     await using relay = await startMailRelay({ deps: { kv }, config: { custodyKeys: [CUSTODY] } });
     const owner = await newOrg(relay);

@@ -5,6 +5,7 @@ import { custodyKeyId } from "../../server/base/sealing/key_ring.ts";
 import { newKey } from "../support/custody_key.ts";
 import { accepted, assertMailRefused, MailKeyHolder, newOrg } from "../support/mail_caller.ts";
 import { askMail, signRegistration, startMailRelay } from "../support/mail_relay.ts";
+import { openKvFile } from "../support/read_through.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
 
 interface Place {
@@ -163,7 +164,7 @@ Deno.test("the stored secret is sealed: its row does not hold what cursors are s
     });
     await newOrg(relay);
     await relay.stop();
-    using kv = await Deno.openKv(`${dataDir}/relay.kv`);
+    using kv = await openKvFile(`${dataDir}/relay.kv`);
     const [row, ...others] = await Array.fromAsync(
       kv.list<Record<string, unknown>>({ prefix: ["mail-secret"] }),
     );

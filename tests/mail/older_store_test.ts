@@ -5,6 +5,7 @@ import { Buffer } from "node:buffer";
 import { deserialize } from "node:v8";
 import { accepted, newOrg } from "../support/mail_caller.ts";
 import { askMail } from "../support/mail_relay.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
 import { listRows } from "../support/store_rows.ts";
 import { ask } from "../support/answer.ts";
@@ -58,7 +59,7 @@ async function assertMessaging({ url, clock }: TestRelay, fixture: Fixture): Pro
 }
 
 Deno.test("a store from before mail opens with mail on: agents go on, orgs and inboxes are made", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const fixture = await loadOldStore(kv);
   const { mail } = parseConfig({
     RELAY_SMTP_URL: "smtp://127.0.0.1:1",
@@ -80,7 +81,7 @@ Deno.test("a store from before mail opens with mail on: agents go on, orgs and i
 });
 
 Deno.test("a store from before mail opens with mail off, and nothing of mail is written to it", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const fixture = await loadOldStore(kv);
   await using relay = await startTestRelay({
     deps: { kv },

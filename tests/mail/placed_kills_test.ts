@@ -8,6 +8,7 @@ import { handIn, mailText } from "../support/inbound_mail.ts";
 import { accepted, MailKeyHolder } from "../support/mail_caller.ts";
 import { askMail, signRegistration } from "../support/mail_relay.ts";
 import { auditMailboxes, auditStorage } from "../support/mailbox_audit.ts";
+import { openKvFile } from "../support/read_through.ts";
 import { type SpawnedRelay, spawnRelay } from "../support/spawn_relay.ts";
 
 const SECRET = new Uint8Array(32).fill(9);
@@ -89,7 +90,7 @@ async function openAccount(relay: SpawnedRelay): Promise<MailKeyHolder> {
 
 /** After the sweep there are the bytes of these mails and no others, and the org counts them alone. */
 async function checkSwept(dataDir: string, mails: number, orphans: number): Promise<void> {
-  using kv = await Deno.openKv(join(dataDir, "relay.kv"));
+  using kv = await openKvFile(join(dataDir, "relay.kv"));
   const clock = createTestClock(Date.now());
   await using rig = await openBlobRig({ kind: BLOB_KINDS[0], kv, dataDir, clock });
   const named = (await rig.files()).filter((path) => !path.endsWith(".tmp"));

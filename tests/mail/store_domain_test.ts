@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { ConfigError, parseConfig } from "../../server/base/config/config.ts";
 import { newKey } from "../support/custody_key.ts";
 import { accepted, MailKeyHolder, newOrg } from "../support/mail_caller.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgent } from "../support/test_agent.ts";
 
@@ -24,7 +25,7 @@ async function assertRefusesStart(kv: Deno.Kv, domain: string, message: RegExp):
 }
 
 Deno.test("RELAY_MAIL_DOMAIN may be changed until the first inbox is made, orgs or none", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   await (await start(kv, "mial.example.org")).stop();
   const second = await start(kv, "mail.exmaple.org");
   const { key, orgId } = await newOrg(second);
@@ -44,7 +45,7 @@ Deno.test("RELAY_MAIL_DOMAIN may be changed until the first inbox is made, orgs 
 });
 
 Deno.test("once an address was given out the domain stays, though inbox and org are gone", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const first = await start(kv, "mail.example.org");
   const owner = await newOrg(first);
   await owner.inbox();
@@ -57,10 +58,10 @@ Deno.test("once an address was given out the domain stays, though inbox and org 
 
 Deno.test("a store of local mode stays one, and one of real mail stays out of it, addresses or none", async () => {
   const local = { RELAY_MAIL_DEV: "true" };
-  using real = await Deno.openKv(":memory:");
+  using real = await openMemoryKv();
   await (await start(real, "mail.example.org")).stop();
   await assert.rejects(start(real, "mail.example.org", local), /RELAY_MAIL_DEV/);
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   await (await start(kv, "agents.test", local)).stop();
   await assert.rejects(start(kv, "agents.test"), /RELAY_MAIL_DEV/);
   await (await start(kv, "other.test", local)).stop();
@@ -68,10 +69,10 @@ Deno.test("a store of local mode stays one, and one of real mail stays out of it
 
 Deno.test("a store in which an agent registered while mail was off is none of local mode", async () => {
   const local = { RELAY_MAIL_DEV: "true" };
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   await (await startTestRelay({ deps: { kv } })).stop();
   await (await start(kv, "agents.test", local)).stop();
-  using used = await Deno.openKv(":memory:");
+  using used = await openMemoryKv();
   const relay = await startTestRelay({ deps: { kv: used } });
   await registerAgent(relay, "ada");
   await relay.stop();

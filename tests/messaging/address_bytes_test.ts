@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { setBanned } from "../support/ban_in_store.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay, type TestRelay, type TestRelayOptions } from "../support/relay.ts";
 import { registerAgent, type TestAgent } from "../support/test_agent.ts";
 import { assertToolRefused, ToolAgent } from "../support/tool_client.ts";
@@ -114,7 +115,7 @@ Deno.test("signed sends, sends by token and those of the tool count together", a
 });
 
 Deno.test("refusals and repetitions count nothing for an address, and come before its limit", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const limits = { storedBytesPerIpPerHour: 70_000 };
   await using relay = await startBehindProxy(limits, {
     deps: { kv },

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type Answer, assertRefused, assertStatus } from "../support/answer.ts";
 import { setBanned } from "../support/ban_in_store.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgents, TestAgent } from "../support/test_agent.ts";
 
@@ -10,7 +11,7 @@ for (const shared of [false, true]) {
   const config = { sharedStore: shared };
 
   Deno.test(`a banned agent reads but cannot send, nor be resolved or sent to, on ${store}`, async () => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     let before: { alice: TestAgent; bob: TestAgent; id: number; answer: Answer; timestamp: number };
     {
       await using relay = await startTestRelay({ config, deps: { kv } });
@@ -50,7 +51,7 @@ for (const shared of [false, true]) {
   });
 
   Deno.test(`a repetition by a banned sender is refused, by an unbanned one answered, on ${store}`, async () => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const request = { to: "bob_1", body: 1 };
     let alice: TestAgent;
     let first: Answer;

@@ -7,6 +7,7 @@ import {
 } from "../../server/base/outgoing/outgoing_row.ts";
 import { ask, assertRefused, assertStatus } from "../support/answer.ts";
 import { createTestClock, TEST_START_MS } from "../support/clock.ts";
+import { openKvFile } from "../support/read_through.ts";
 import { makeStoreFolder, startTestRelay } from "../support/relay.ts";
 import { accepted } from "../support/mail_caller.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
@@ -84,7 +85,7 @@ Deno.test("a clock that is set right while a relay starts, whenever that is, doe
 
 /** Leaves what is queued as a process does that is killed at its delivery. */
 async function leaveLeased(kvPath: string): Promise<void> {
-  using kv = await Deno.openKv(kvPath);
+  using kv = await openKvFile(kvPath);
   const queued = await Array.fromAsync(kv.list<OutgoingRow>({ prefix: ["outgoing"] }));
   assert.equal(queued.length, 1);
   for (const { key, value } of queued) {

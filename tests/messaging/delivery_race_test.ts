@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { createFakeKv, type FakeCommit } from "../support/fake_kv.ts";
 import { delay } from "../support/pace.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgents } from "../support/test_agent.ts";
 
@@ -11,7 +12,7 @@ const isStamp = ({ writes }: FakeCommit) =>
   writes.some(({ key }) => key[0] === "poll") && writes.some(({ key }) => key[0] === "outbox");
 
 Deno.test("a poll that read what another one is stamping does not stamp it again", async () => {
-  using store = await Deno.openKv(":memory:");
+  using store = await openMemoryKv();
   const stamping = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   let stamps = 0;
@@ -45,7 +46,7 @@ Deno.test("a poll that read what another one is stamping does not stamp it again
 });
 
 Deno.test("a poll whose stamps cannot be stored is refused, stamps nothing and does not count", async () => {
-  using store = await Deno.openKv(":memory:");
+  using store = await openMemoryKv();
   let broken = false;
   const kv = createFakeKv({
     kv: store,
@@ -73,7 +74,7 @@ Deno.test("a poll whose stamps cannot be stored is refused, stamps nothing and d
 });
 
 Deno.test("a send that the store does not take is refused, and its repetition is stored once", async () => {
-  using store = await Deno.openKv(":memory:");
+  using store = await openMemoryKv();
   let broken = false;
   const kv = createFakeKv({
     kv: store,

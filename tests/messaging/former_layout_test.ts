@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { LAYOUT_VERSION } from "../../server/base/storage/rows/layout.ts";
 import { keyPairFromHex } from "../../toolkit/mod.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { readFixture, repeatRequest, restoreFixture } from "../support/stored_fixture.ts";
 import { TestAgent } from "../support/test_agent.ts";
@@ -18,7 +19,7 @@ for (const { layout, fixture, shared } of CASES) {
   const store = shared ? "a shared store" : "an exclusive store";
 
   Deno.test(`signatures of a store of layout ${layout} count once as long as they pass, on ${store}`, async () => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const former = await readFixture(fixture);
     await restoreFixture(kv, former);
     const clockStartMs = former.savedAtMs + 60_000;

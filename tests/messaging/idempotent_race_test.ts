@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { assertStatus } from "../support/answer.ts";
 import { delayReads } from "../support/delay_reads.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgents } from "../support/test_agent.ts";
 
@@ -9,7 +10,7 @@ for (const shared of [false, true]) {
   const store = shared ? "a shared store" : "an exclusive store";
 
   Deno.test(`a repetition still looking for its recipient is no new message, on ${store}`, async () => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const reads = delayReads(kv);
     {
       const config = { sharedStore: shared };

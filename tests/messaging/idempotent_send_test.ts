@@ -1,6 +1,7 @@
 /** POST /v1/messages repeated: one signature is one message. */
 import assert from "node:assert/strict";
 import { type Answer, assertRefused, assertStatus } from "../support/answer.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay, type TestRelay, type TestRelayOptions } from "../support/relay.ts";
 import { listRows } from "../support/store_rows.ts";
 import { registerAgent, registerAgents, TestAgent, toBytes } from "../support/test_agent.ts";
@@ -106,7 +107,7 @@ for (const [store, options] of STORES) {
   });
 
   Deno.test(`a repetition is recognised by the relay's next process, on ${store}`, async () => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const request = { to: "bob_1", body: "survives" };
     let alice: TestAgent;
     let first: Answer;
@@ -131,7 +132,7 @@ for (const [store, options] of STORES) {
   Deno.test(`a repetition is answered while the disk is full and at the limit, on ${store}`, async () => {
     let freeBytes = 600 * 1024 * 1024;
     const measureFreeBytes = () => Promise.resolve(freeBytes);
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const all = {
       ...options,
       deps: { kv },
@@ -160,7 +161,7 @@ for (const [store, options] of STORES) {
 }
 
 Deno.test("equal sends through two relays of one store at once are one message", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   {
     const options = { config: { sharedStore: true }, deps: { kv } };
     await using one = await startTestRelay(options);

@@ -1,6 +1,7 @@
 /** A clock decades ahead: ids once given by it would have hidden every later message for good. */
 import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../support/answer.ts";
+import { openKvFile } from "../support/read_through.ts";
 import { makeStoreFolder, startTestRelay, type TestRelay } from "../support/relay.ts";
 import { registerAgents } from "../support/test_agent.ts";
 
@@ -40,7 +41,7 @@ Deno.test("a send in 2094 is refused for as long as it is 2094, and hides no lat
 Deno.test("a store whose ids a clock in 2094 has used up says so at start and at each send", async () => {
   const { dir, kvPath } = await makeStoreFolder();
   try {
-    const kv = await Deno.openKv(kvPath);
+    const kv = await openKvFile(kvPath);
     // What one send in December 2094 left behind.
     await kv.set(["slot", 0, "ceiling"], 9_037_047_480_332_544);
     kv.close();

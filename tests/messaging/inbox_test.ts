@@ -1,6 +1,7 @@
 /** GET /v1/inbox: pages, cursors, stamps. */
 import assert from "node:assert/strict";
 import { ask, assertRefused, assertStatus } from "../support/answer.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { listRows } from "../support/store_rows.ts";
 import { registerAgent, registerAgents, type TestAgent } from "../support/test_agent.ts";
@@ -185,7 +186,7 @@ Deno.test("unread=true gives what was never delivered, unread=false everything",
 });
 
 Deno.test("what was delivered stays so over a restart, out of order too", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   let bob: TestAgent;
   let ids: number[];
   {

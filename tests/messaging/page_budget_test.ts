@@ -2,12 +2,14 @@
 import assert from "node:assert/strict";
 import { serve } from "../../server/process/serve.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
+import { openMemoryKv, rawOf } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgents } from "../support/test_agent.ts";
 import { assertToolRefused, callTool } from "../support/tool_client.ts";
 
 /** A store whose lists of outboxes wait until they are released. */
-function holdOutboxes(kv: Deno.Kv) {
+function holdOutboxes(given: Deno.Kv) {
+  const kv = rawOf(given);
   const gate = Promise.withResolvers<void>();
   const reached: (() => void)[] = [];
   async function* list(selector: Deno.KvListSelector, options?: Deno.KvListOptions) {
@@ -31,7 +33,7 @@ function holdOutboxes(kv: Deno.Kv) {
 }
 
 Deno.test("an agent has four pages in hand, inbox, outbox, signed requests and check_inbox together", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const store = holdOutboxes(kv);
   await using relay = await startTestRelay({
     deps: { kv: store.kv },

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { assertStatus } from "../support/answer.ts";
 import { countReads } from "../support/count_reads.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay, type TestRelay, type TestRelayOptions } from "../support/relay.ts";
 import { registerAgents, type TestAgent } from "../support/test_agent.ts";
 
@@ -108,7 +109,7 @@ Deno.test("a row larger than pageBytes is a page of its own, nothing is a page o
 });
 
 Deno.test("pages read little more of the store than they give, HEAD reads no row", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const reading = countReads(kv);
   await using relay = await startTestRelay({
     deps: { kv: reading.kv },

@@ -1,6 +1,7 @@
 /** GET /v1/inbox: one poll every two seconds an agent. */
 import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../support/answer.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgents } from "../support/test_agent.ts";
 
@@ -85,7 +86,7 @@ for (const shared of [false, true]) {
 }
 
 Deno.test("two relays of one store share the floor", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   {
     const options = { config: { sharedStore: true }, deps: { kv } };
     await using one = await startTestRelay(options);

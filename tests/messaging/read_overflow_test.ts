@@ -5,13 +5,14 @@ import {
   pollKey,
   type PollRecord,
 } from "../../server/messaging/messages/inbox/poll_record.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgents, type TestAgent } from "../support/test_agent.ts";
 
 const idsOf = (messages: { id: number }[]) => messages.map(({ id }) => id);
 
 Deno.test("deliveries beyond the ranges of a record are remembered one by one", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   let agents: readonly [TestAgent, TestAgent];
   const ids: number[] = [];
   {

@@ -1,6 +1,7 @@
 /** POST /v1/register: five an hour from one address, and races for one handle or key. */
 import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../support/answer.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { listRows } from "../support/store_rows.ts";
 import { register, registerAgent, TestAgent } from "../support/test_agent.ts";
@@ -128,7 +129,7 @@ for (const shared of [false, true]) {
 Deno.test("register and send wait with 503 while the disk is nearly full; reads go on", async () => {
   let freeBytes = 600 * 1024 * 1024;
   const measureFreeBytes = () => Promise.resolve(freeBytes);
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   let agent: TestAgent;
   {
     await using relay = await startTestRelay({ deps: { kv }, relay: { measureFreeBytes } });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { keyPairFromHex, wordName } from "../../toolkit/mod.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { listRows } from "../support/store_rows.ts";
 import { register, registerAgent, TestAgent } from "../support/test_agent.ts";
@@ -185,7 +186,7 @@ for (const sharedStore of [false, true]) {
 }
 
 Deno.test("register goes on through the digest's digest where many longer names are taken", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const agent = new TestAgent({ url: "", clock: { seconds: () => 0 } as never });
   for (let adjectives = 1; adjectives <= 20; adjectives++) {
     await kv.set(["word", wordName(agent.keys.publicKey, adjectives)], { v: 1, id: 1 });

@@ -1,4 +1,5 @@
 /** A batch of sends over shared and disjoint mailboxes, one of them bad: the others are stored. */
+import { openMemoryKv } from "../support/read_through.ts";
 import { storeOn } from "../support/store_on.ts";
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
@@ -34,7 +35,7 @@ const SHAPES: Record<string, (i: number) => [from: number, to: number]> = {
 for (const [kind, options] of KINDS) {
   for (const [shape, pairAt] of Object.entries(SHAPES)) {
     Deno.test(`send() of 50 at once stores 49 and refuses the one to a banned agent: ${shape}, ${kind}`, async () => {
-      using kv = await Deno.openKv(":memory:");
+      using kv = await openMemoryKv();
       const handles = Array.from({ length: 20 }, (_, i) => `agent_${i}`);
       const limits = { registrationsPerIpPerHour: 1000, inboxPollIntervalMs: 0 };
       const config = { sharedStore: !options.exclusive };

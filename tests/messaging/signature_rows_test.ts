@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { countReads } from "../support/count_reads.ts";
 import { type CommitOutcome, createFakeKv, type FakeCommit } from "../support/fake_kv.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay, type TestRelay, type TestRelayOptions } from "../support/relay.ts";
 import { registerAgents, type TestAgent, toBytes } from "../support/test_agent.ts";
 
@@ -30,7 +31,7 @@ async function sendOnce(agent: TestAgent, to: string, body: string, timestamp: n
 }
 
 Deno.test("sends that travel together write one row of signatures, and a send reads none", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const counted = countReads(kv);
   const fake = createFakeKv({ kv: counted.kv, maxChecks: 100, delayMs: 2 });
   await using relay = await startTestRelay({ deps: { kv: fake }, limits: LIMITS });
@@ -49,7 +50,7 @@ Deno.test("sends that travel together write one row of signatures, and a send re
 });
 
 Deno.test("a repetition is answered as before by each process on the store, exclusive or shared", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const repeat: ((relay: TestRelay) => Promise<void>)[] = [];
   let agents: readonly TestAgent[] = [];
   const kinds: TestRelayOptions[] = [{}, {}, SHARED, SHARED, {}, SHARED, {}];
@@ -75,7 +76,7 @@ Deno.test("a repetition is answered as before by each process on the store, excl
 });
 
 Deno.test("a repetition of what a former process accepted is looked up before any refusal but a ban", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   let again: (relay: TestRelay) => Promise<void>;
   let alice: TestAgent;
   {
@@ -89,7 +90,7 @@ Deno.test("a repetition of what a former process accepted is looked up before an
 });
 
 Deno.test("a signature counts once while clocks jump and memory forgets what cannot pass", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   await using relay = await startTestRelay({ deps: { kv }, limits: LIMITS });
   const [alice, bob] = await registerAgents(relay, "alice", "bob");
   const repeat = [];
@@ -105,7 +106,7 @@ Deno.test("a signature counts once while clocks jump and memory forgets what can
 });
 
 Deno.test("the attempts of a send that was given up are never stored, however late they come", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   let fails = false;
   const late: (() => Promise<CommitOutcome>)[] = [];
   const fake = createFakeKv({
@@ -132,7 +133,7 @@ Deno.test("the attempts of a send that was given up are never stored, however la
 });
 
 Deno.test("a commit that lands after its caller has heard 503 is found by the repetition", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const held = Promise.withResolvers<void>();
   let holds = false;
   const fake = createFakeKv({
@@ -171,7 +172,7 @@ Deno.test("a commit that lands after its caller has heard 503 is found by the re
 
 for (const fault of ["deniedSuccess", "lostAnswer", "locked", "repeated"] as const) {
   Deno.test(`sends with ${fault} are stored once each, on an exclusive store`, async () => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const fake = createFakeKv({ kv, maxChecks: 100, delayMs: 1, seed: 7 });
     await using relay = await startTestRelay({ deps: { kv: fake }, limits: LIMITS });
     const handles = Array.from({ length: 12 }, (_, i) => `agent_${i}`);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type Answer, assertRefused, assertStatus } from "../support/answer.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay, type TestRelay, type TestRelayOptions } from "../support/relay.ts";
 import { registerAgents, type TestAgent, toBytes } from "../support/test_agent.ts";
 
@@ -61,7 +62,7 @@ async function sigRows(kv: Deno.Kv): Promise<number> {
 for (const sharedStore of [false, true]) {
   const kind = sharedStore ? "a shared store with two relays" : "an exclusive store";
   Deno.test(`what was signed before a clock was nine hours ahead is not taken again, on ${kind}`, async () => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const clock = createTestClock();
     const config = { sharedStore };
     let agents: readonly TestAgent[];
@@ -97,7 +98,7 @@ for (const sharedStore of [false, true]) {
 }
 
 Deno.test("a repetition is its first answer as long as nothing was swept, and never within a leap", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const clock = createTestClock();
   await using relay = await startAt(clock, kv);
   const [alice, bob] = await registerAgents({ url: relay.url, clock }, "alice", "bob");
@@ -113,7 +114,7 @@ Deno.test("a repetition is its first answer as long as nothing was swept, and ne
 });
 
 Deno.test("a floor ahead of the clock has signed changes wait until it has passed, or RELAY_CLOCK_CHECK is off at a start", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const clock = createTestClock();
   const far = 9 * HOUR_MS;
   let alice: TestAgent;

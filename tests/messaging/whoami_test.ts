@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { TEST_START_MS } from "../support/clock.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgent, registerAgents, TestAgent } from "../support/test_agent.ts";
 
@@ -79,7 +80,7 @@ Deno.test("last_seen_at counts refusals by limit, not replays of an owner_token 
 });
 
 Deno.test("last_seen_at outlives a restart of the relay", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   let agent: TestAgent;
   let seen: string;
   {

@@ -8,6 +8,7 @@ import { accepted, assertMailRefused, newOrg } from "../support/mail_caller.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
 import { EVENT_TYPES } from "../../server/mail/records/event_record.ts";
 import { NOBODY } from "../support/key_changes.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { deliver, newSendingOrg, readMessage, send } from "../support/sending_org.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgents } from "../support/test_agent.ts";
@@ -33,7 +34,7 @@ for (const sharedStore of [false, true]) {
 
   // That bodies fit, tests/messaging/body_size_test.ts says.
   Deno.test(`messages are sent for decades at the greatest limits (${kind} store)`, async () => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     const clockStartMs = Date.UTC(2026, 5, 1);
     const start = (startMs: number) =>
       startTestRelay({

@@ -1,5 +1,6 @@
 /** What a start says of a journal that the relay before has left. */
 import assert from "node:assert/strict";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 
 const journalNotes = (notes: readonly string[]) =>
@@ -9,7 +10,7 @@ for (const sharedStore of [false, true]) {
   const store = sharedStore ? "a shared store" : "its own store";
 
   Deno.test(`a start on ${store} tells how much of a journal it took in, and nothing without one`, async () => {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     for (const number of [1, 2]) {
       await kv.set(["journal", number], { v: 1, attempt: null, records: [] });
     }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { LAYOUT_VERSION } from "../../server/base/storage/rows/layout.ts";
+import { openKvFile } from "../support/read_through.ts";
 import { spawnFailingRelay, spawnRelay } from "../support/spawn_relay.ts";
 
 async function withFolder(test: (path: string) => Promise<void>): Promise<void> {
@@ -96,7 +97,7 @@ Deno.test("main.ts stops on a store that it cannot use with one line that says w
     const [damaged, foreign, newer] = await Promise.all(["a", "b", "c"].map(folder));
     await Deno.writeFile(join(damaged!, "relay.kv"), new Uint8Array(5000).fill(7));
     await Deno.mkdir(join(foreign!, "relay.kv"));
-    const kv = await Deno.openKv(join(newer!, "relay.kv"));
+    const kv = await openKvFile(join(newer!, "relay.kv"));
     await kv.set(["meta", "layout"], { version: LAYOUT_VERSION + 1 });
     kv.close();
     const refusals: [string, RegExp][] = [
@@ -161,7 +162,7 @@ Deno.test("main.ts lets relays share a store that all of them call shared", asyn
 Deno.test("main.ts refuses a clock far behind its store until RELAY_CLOCK_CHECK=off says that it is right", async () => {
   await withFolder(async (path) => {
     const env = { RELAY_DATA_DIR: path };
-    const kv = await Deno.openKv(join(path, "relay.kv"));
+    const kv = await openKvFile(join(path, "relay.kv"));
     await kv.set(["meta", "clock"], Date.now() + 3 * 86_400_000);
     kv.close();
     const { code, stderr } = await spawnFailingRelay({ env });

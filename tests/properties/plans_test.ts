@@ -8,14 +8,14 @@ import fc from "fast-check";
 import type { Job, Reads, Transaction } from "../../server/base/storage/commits/group_commit.ts";
 import { RelayError } from "../../server/base/errors.ts";
 import { QUEUE_BOUNDS } from "../../server/base/storage/commits/job_queue.ts";
-import type { JournalRow } from "../../server/base/storage/journal/journal.ts";
+import type { JournalRow } from "../../server/base/storage/journal/journal_row.ts";
 import { defineRecord } from "../../server/base/storage/commits/record_key.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { createFakeKv, type FakeKv, NO_FAULTS, seededRandom } from "../support/fake_kv.ts";
 import { delay } from "../support/pace.ts";
 import { propertyRuns } from "../support/property_runs.ts";
 import { openTestStorage, type TestStorage } from "../support/storage.ts";
-import { storedRecord } from "../support/read_through.ts";
+import { openMemoryKv, storedRecord } from "../support/read_through.ts";
 
 /** Units that jobs move to the account that is named as the next one. */
 interface Account {
@@ -25,9 +25,7 @@ interface Account {
   done: readonly (readonly [operation: number, attempt: string])[];
 }
 
-const accountKey = defineRecord<Account, [name: string]>(["account"], 1, {
-  deferred: true,
-});
+const accountKey = defineRecord<Account, [name: string]>(["account"], 1);
 const NAMES = ["a", "b", "c", "d", "e", "f"];
 const UNITS = 3;
 const FAULTS = { deniedSuccess: 0.08, lostAnswer: 0.08, locked: 0.1, repeated: 0.08 };
@@ -117,7 +115,7 @@ async function accountsIn(kv: Deno.Kv): Promise<Map<string, Account>> {
 }
 
 async function run(isExclusive: boolean, scenario: Scenario): Promise<number> {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   for (const [i, name] of NAMES.entries()) {
     const next = NAMES[(i + 1) % NAMES.length]!;
     await kv.set(accountKey(name), { units: UNITS, next, done: [] } satisfies Account);
@@ -136,7 +134,7 @@ async function run(isExclusive: boolean, scenario: Scenario): Promise<number> {
       async intercept(commit, run) {
         const isOfJobs = commit.writes.some(({ key, value }) =>
           isExclusive
-            ? key[0] === "journal" && Boolean((value as JournalRow | undefined)?.attempt)
+            ? key[0] === "journal" && Boolean((value as JournalRow | undefined)?.by)
             : key[0] === "account"
         );
         if (!hasFaults || !isOfJobs || random() > LATE) {
@@ -153,7 +151,7 @@ async function run(isExclusive: boolean, scenario: Scenario): Promise<number> {
         capacity: isExclusive ? EMBEDDED_CAPACITY : KV_CONNECT_CAPACITY,
         cached: scenario.cached,
         bounds: BOUNDS,
-        journalBounds: { rows: 16, records: 16, afterMs: 1, batch: 4 },
+        journalBounds: { rows: 16, changes: 16, bytes: 10_000, afterMs: 1 },
       }),
     );
     Object.assign(fake.faults, FAULTS);

@@ -5,6 +5,7 @@ import { type Answer, assertErrorShape } from "../support/answer.ts";
 import { createTestClock } from "../support/clock.ts";
 import { isLong } from "../support/long_test.ts";
 import { propertyRuns } from "../support/property_runs.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
 import { registerAgents, toBytes } from "../support/test_agent.ts";
 
@@ -48,7 +49,7 @@ interface Counts {
 }
 
 async function run(taken: readonly Step[], sharedStore: boolean, counts: Counts): Promise<void> {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const clock = createTestClock();
   const { now, elapsed } = clock;
   const startMs = now();

@@ -1,5 +1,6 @@
 /** Webhooks over random histories of an org: what the store says of them agrees with itself at every step. */
 import assert from "node:assert/strict";
+import { openMemoryKv } from "../support/read_through.ts";
 import fc from "../support/seeded_fast_check.ts";
 import { outgoingKey, type OutgoingRow } from "../../server/base/outgoing/outgoing_row.ts";
 import { KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
@@ -207,7 +208,7 @@ Deno.test("webhooks, what waits for them, their logs and events agree after ever
   const told = { taken: 0, steps: 0 };
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 60 }), async (steps) => {
-      using kv = await Deno.openKv(":memory:");
+      using kv = await openMemoryKv();
       await using world = await startWebhookWorld({
         relay: { capacity: KV_CONNECT_CAPACITY },
         config: { sharedStore: true },

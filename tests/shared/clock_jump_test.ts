@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { type Answer, assertErrorShape, assertStatus } from "../support/answer.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay, type TestRelayOptions } from "../support/relay.ts";
 import { registerAgents, type TestAgent, toBytes } from "../support/test_agent.ts";
 
@@ -26,7 +27,7 @@ function assertWait(answer: Answer, atMostMs: number): void {
 
 for (const [store, optionsFor] of Object.entries(stores)) {
   Deno.test(`a clock that jumps by an hour back and forth loses nothing on ${store}`, async () => {
-    const kv = await Deno.openKv(":memory:");
+    const kv = await openMemoryKv();
     await using relay = await startTestRelay(optionsFor(kv));
     const [alice, bob] = await registerAgents(relay, "alice", "bob");
     const sent: number[] = [];
@@ -84,7 +85,7 @@ for (const [store, optionsFor] of Object.entries(stores)) {
 }
 
 Deno.test("relays started one after the other by clocks that disagree lose nothing and give no id twice", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const startMs = Date.UTC(2026, 5, 1, 12);
   const ids: number[] = [];
   let alice: TestAgent | undefined;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { inKey, outKey } from "../../server/messaging/mailboxes/agent_mailboxes.ts";
 import { QUEUE_BOUNDS } from "../../server/base/storage/commits/job_queue.ts";
-import type { JournalRow } from "../../server/base/storage/journal/journal.ts";
+import type { JournalRow } from "../../server/base/storage/journal/journal_row.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { setBanned as setBannedInStore } from "../support/ban_in_store.ts";
@@ -14,7 +14,7 @@ import {
   type FakeKv,
   type FakeKvOptions,
 } from "../support/fake_kv.ts";
-import { storedRecord } from "../support/read_through.ts";
+import { openMemoryKv, storedRecord } from "../support/read_through.ts";
 import { startTestRelay, type TestRelay, type TestRelayOptions } from "../support/relay.ts";
 import { registerAgents, type TestAgent, toBytes } from "../support/test_agent.ts";
 
@@ -37,7 +37,7 @@ async function withRig(
     fake?: Omit<FakeKvOptions, "kv">;
   } = {},
 ): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const fake = createFakeKv({ kv, maxChecks: 100, ...fakeOptions });
   const relay = await startTestRelay({
     relay: { capacity: EMBEDDED_CAPACITY },

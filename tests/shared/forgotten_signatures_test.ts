@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
 import { createFakeKv, type FakeKvOptions } from "../support/fake_kv.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
 import { registerAgents, toBytes } from "../support/test_agent.ts";
 
@@ -49,7 +50,7 @@ function holdSend() {
 }
 
 Deno.test("a process that was frozen for hours stores no repetition of a send whose row was deleted", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const [clock, frozenClock] = [createTestClock(), createTestClock()];
   const held = holdSend();
   await using frozen = await startProcess(kv, frozenClock, held.intercept);
@@ -77,7 +78,7 @@ Deno.test("a process that was frozen for hours stores no repetition of a send wh
 });
 
 Deno.test("a process of a former version, which knows no floor, has rows stay until it is gone", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const clock = createTestClock();
   await using relay = await startProcess(kv, clock);
   const [alice] = await registerAgents({ url: relay.url, clock }, "alice", "bob");

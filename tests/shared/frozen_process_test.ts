@@ -8,6 +8,7 @@ import { handIn, mailText } from "../support/inbound_mail.ts";
 import { accepted, assertMailRefused, MailKeyHolder } from "../support/mail_caller.ts";
 import { askMail, signRegistration } from "../support/mail_relay.ts";
 import { delay, settlesWithin } from "../support/pace.ts";
+import { openKvFile } from "../support/read_through.ts";
 import { type RelayProcesses, startRelayProcesses } from "../support/relay_processes.ts";
 import { spawnRelay } from "../support/spawn_relay.ts";
 import { registerAgent, toBytes } from "../support/test_agent.ts";
@@ -181,7 +182,7 @@ for (const step of ["before commit", "commit formed"]) {
       const delivered = deliver();
       await relay.wrote(new RegExp(`halted at: ${step}\n`));
 
-      using kv = await Deno.openKv(join(dataDir, "relay.kv"));
+      using kv = await openKvFile(join(dataDir, "relay.kv"));
       const clock = createTestClock(Date.now());
       await using other = await openBlobRig({
         kind: { form: "files", exclusive: false },

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { createFakeKv, type FakeKv, type Faults, NO_FAULTS } from "../support/fake_kv.ts";
 import { isLong } from "../support/long_test.ts";
+import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
 import { runTraffic, TRAFFIC_LIMITS } from "../support/traffic.ts";
 
@@ -44,7 +45,7 @@ for (const seed of SEEDS) {
   });
 
   Deno.test(`traffic over three relays on a bad KV server loses and doubles nothing, in order (seed ${seed})`, async () => {
-    const kv = await Deno.openKv(":memory:");
+    const kv = await openMemoryKv();
     const relays: TestRelay[] = [];
     const fakes: FakeKv[] = [];
     try {
@@ -71,7 +72,7 @@ for (const seed of SEEDS) {
 }
 
 Deno.test("traffic on an exclusive store whose answers get lost loses and doubles nothing", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const faults = { deniedSuccess: 0.1, lostAnswer: 0.1, locked: 0.1 };
   const fake = createFakeKv({ kv, seed: 5, maxChecks: 100, faults });
   const relay = await startTestRelay({

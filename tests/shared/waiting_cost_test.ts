@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { pollKey } from "../../server/messaging/messages/inbox/poll_record.ts";
 import { QUEUE_BOUNDS } from "../../server/base/storage/commits/job_queue.ts";
 import { assertStatus } from "../support/answer.ts";
+import { openKvFile } from "../support/read_through.ts";
 import { makeStoreFolder, startTestRelay } from "../support/relay.ts";
 import { registerAgent } from "../support/test_agent.ts";
 
@@ -37,7 +38,7 @@ Deno.test("the last polls of agents with an address outlive the process, others 
       assertStatus(await told.call("PATCH", "/v1/agents/me", patch), 200);
       for (const agent of [told, untold]) assertStatus(await agent.poll(), 200);
     }
-    using kv = await Deno.openKv(kvPath);
+    using kv = await openKvFile(kvPath);
     const recorded = await Promise.all([1, 2].map((id) => kv.get<unknown>(pollKey(id))));
     assert.deepEqual(recorded.map(({ value }) => value !== null), [true, false]);
   } finally {

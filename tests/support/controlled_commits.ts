@@ -1,6 +1,6 @@
 /** A group commit whose commits a test may delay, refuse or lose. */
 import type { JournalRow } from "../../server/base/storage/journal/journal_row.ts";
-import { readThrough } from "./read_through.ts";
+import { openMemoryKv } from "./read_through.ts";
 import type { Job } from "../../server/base/storage/commits/group_commit.ts";
 import { RelayError } from "../../server/base/errors.ts";
 import { type CommitOutcome, createFakeKv, type FakeCommit } from "./fake_kv.ts";
@@ -40,7 +40,7 @@ export async function withControlledCommits(
   body: (controlled: ControlledCommits) => Promise<void>,
   options: TestStorageOptions & { intercept?: Intercept; withFences?: boolean } = {},
 ): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const commits: FakeCommit[] = [];
   const fake = createFakeKv({
     kv,
@@ -54,7 +54,7 @@ export async function withControlledCommits(
   });
   const storage = await openTestStorage(fake, options);
   try {
-    await body({ kv: readThrough(kv), storage, commits });
+    await body({ kv, storage, commits });
     await storage.close();
   } finally {
     kv.close();

@@ -1,4 +1,5 @@
 /** A store that counts what is read from it, by the first part of the key. */
+import { rawOf } from "./read_through.ts";
 
 export interface CountedReads {
   kv: Deno.Kv;
@@ -6,7 +7,8 @@ export interface CountedReads {
   takeCounts(): Record<string, number>;
 }
 
-export function countReads(kv: Deno.Kv): CountedReads {
+export function countReads(given: Deno.Kv): CountedReads {
+  const kv = rawOf(given);
   let counts: Record<string, number> = {};
   const count = (key: Deno.KvKey, rows = 1) => {
     const name = String(key[0]);

@@ -1,4 +1,5 @@
 /** A store that lets a test delay single reads. */
+import { rawOf } from "./read_through.ts";
 
 export interface DelayedReads {
   kv: Deno.Kv;
@@ -12,7 +13,8 @@ export interface DelayedReads {
   reached(count: number): Promise<void>;
 }
 
-export function delayReads(kv: Deno.Kv): DelayedReads {
+export function delayReads(given: Deno.Kv): DelayedReads {
+  const kv = rawOf(given);
   let matches: (key: Deno.KvKey) => boolean = () => false;
   const waiting: (() => void)[] = [];
   let watchers: { count: number; resolve: () => void }[] = [];

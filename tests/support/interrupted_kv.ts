@@ -1,3 +1,5 @@
+import { rawOf } from "./read_through.ts";
+
 /** A store that calls a function before the nth list of a mailbox. */
 export function interruptedKv(
   kv: Deno.Kv,
@@ -5,7 +7,7 @@ export function interruptedKv(
   interrupt: () => Promise<void>,
 ): Deno.Kv {
   let lists = 0;
-  return new Proxy(kv, {
+  return new Proxy(rawOf(kv), {
     get(target, name) {
       if (name !== "list") {
         const value = Reflect.get(target, name);

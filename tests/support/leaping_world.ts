@@ -6,6 +6,7 @@ import { createTestClock, type TestClock } from "./clock.ts";
 import { createExpiringKv, type ExpiringKv } from "./expiring_kv.ts";
 import { handIn, mailText } from "./inbound_mail.ts";
 import { startMailRelay } from "./mail_relay.ts";
+import { openMemoryKv } from "./read_through.ts";
 import type { TestRelay } from "./relay.ts";
 import { newSendingOrg, send } from "./sending_org.ts";
 import { ToolAgent } from "./tool_client.ts";
@@ -46,7 +47,7 @@ export async function startLeapingWorld(
   { shared = false, hosted = false }: { shared?: boolean; hosted?: boolean } = {},
 ): Promise<LeapingWorld> {
   const clock = createTestClock();
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const expiring = createExpiringKv(kv, clock, hosted ? { maxChecks: 10 } : {});
   const dataDir = await Deno.makeTempDir({ prefix: "relay-leaping-" });
   const taken: string[] = [];

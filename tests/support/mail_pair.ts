@@ -5,6 +5,7 @@ import { KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { createFakeKv, type FakeKv, type FakeKvOptions } from "./fake_kv.ts";
 import { startMailRelay } from "./mail_relay.ts";
+import { openMemoryKv } from "./read_through.ts";
 import type { TestRelay } from "./relay.ts";
 
 export interface MailPair extends AsyncDisposable {
@@ -29,7 +30,7 @@ export interface MailPairOptions {
 export async function startMailPair(
   { limits, mailer, fake, alone = false }: MailPairOptions = {},
 ): Promise<MailPair> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const clock = createTestClock();
   const dataDir = await Deno.makeTempDir({ prefix: "relay-mail-pair-" });
   const { faults, ...others } = fake ?? {};

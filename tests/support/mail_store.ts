@@ -1,6 +1,7 @@
 /** A relay with mail on whose store a test may read and change beside it. */
 import { orgKey } from "../../server/mail/records/org_record.ts";
 import { startMailRelay } from "./mail_relay.ts";
+import { openMemoryKv } from "./read_through.ts";
 import type { TestRelay, TestRelayOptions } from "./relay.ts";
 
 export interface MailStore extends AsyncDisposable {
@@ -10,7 +11,7 @@ export interface MailStore extends AsyncDisposable {
 
 /** The relay takes its store for a shared one, and so sees what the test writes. */
 export async function startMailStore(options: TestRelayOptions = {}): Promise<MailStore> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const relay = await startMailRelay({
     ...options,
     config: { sharedStore: true, ...options.config },

@@ -23,6 +23,11 @@ export async function openMemoryKv(): Promise<Deno.Kv> {
   return readThrough(await Deno.openKv(":memory:"));
 }
 
+/** The file of a store that a relay has, or has left behind. */
+export async function openKvFile(path: string): Promise<Deno.Kv> {
+  return readThrough(await Deno.openKv(path));
+}
+
 /** @returns the same store, of which get, getMany and list see what stands in the journal alone */
 export function readThrough(kv: Deno.Kv): Deno.Kv {
   const own = {

@@ -1,4 +1,5 @@
 /** A store that stops answering, or fails, on a test's order, like a KV server out of reach. */
+import { rawOf } from "./read_through.ts";
 
 export interface SilentStore {
   kv: Deno.Kv;
@@ -21,7 +22,8 @@ export interface SilentStore {
   failCommits(): void;
 }
 
-export function silentStore(kv: Deno.Kv): SilentStore {
+export function silentStore(given: Deno.Kv): SilentStore {
+  const kv = rawOf(given);
   let left = Infinity;
   let storesFirst = false;
   let failure: string | null = null;

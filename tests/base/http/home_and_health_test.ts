@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { startApp } from "../../support/app_server.ts";
 import { ADMIN_TOKEN } from "../../support/figures.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { startTestRelay } from "../../support/relay.ts";
 import { silentStore } from "../../support/silent_store.ts";
 import { signIn, visit } from "../../messaging/operator/operator.ts";
@@ -128,7 +129,7 @@ Deno.test("GET /health/db answers 200 for a living database and 500 internal for
 });
 
 Deno.test("GET /health/db of a relay reads its store", async () => {
-  using memory = await Deno.openKv(":memory:");
+  using memory = await openMemoryKv();
   const store = silentStore(memory);
   await using relay = await startTestRelay({ deps: { kv: store.kv } });
   const answer = await fetch(`${relay.url}/health/db`);

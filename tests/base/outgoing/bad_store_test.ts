@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { listDeadLetters } from "../../../server/base/outgoing/dead_letters.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { storeOn } from "../../support/store_on.ts";
 import { OutgoingQueue } from "../../../server/base/outgoing/outgoing_queue.ts";
 import { KV_CONNECT_CAPACITY } from "../../../server/base/storage/rows/store.ts";
@@ -13,7 +14,7 @@ const FAULTS = { deniedSuccess: 0.1, lostAnswer: 0.1, locked: 0.1, repeated: 0.1
 
 for (const seed of [1, 2, 3, 4, 5, 6]) {
   Deno.test(`three processes over a bad store deliver each row once (seed ${seed})`, async () => {
-    const kv = await Deno.openKv(":memory:");
+    const kv = await openMemoryKv();
     const random = seededRandom(seed);
     const clock = createTestClock();
     const handedOver = new Map<string, number>();

@@ -1,6 +1,7 @@
 /** An outgoing queue of a test over a store in memory, with a clock that is moved and a handler that is scripted. */
 import assert from "node:assert/strict";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { openTestStorage, type TestStorage } from "../../support/storage.ts";
 import { OutgoingQueue } from "../../../server/base/outgoing/outgoing_queue.ts";
 import {
@@ -46,7 +47,7 @@ export async function withStore(
   test: (bench: Bench) => Promise<void>,
   wrap: (kv: Deno.Kv) => Deno.Kv = (kv) => kv,
 ): Promise<void> {
-  const plain = await Deno.openKv(":memory:");
+  const plain = await openMemoryKv();
   const kv = wrap(plain);
   const time = createTestClock(T0);
   const clock = {

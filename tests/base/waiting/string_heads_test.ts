@@ -7,6 +7,7 @@ import type { MailboxKind } from "../../../server/base/waiting/mailbox_kind.ts";
 import type { MailboxWaits } from "../../../server/base/waiting/mailbox_waits.ts";
 import { Waits } from "../../../server/base/waiting/waits.ts";
 import { settlesWithin } from "../../support/pace.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { openTestStorage, type TestStorage } from "../../support/storage.ts";
 
 interface Locker {
@@ -86,7 +87,7 @@ async function assertSoon<T>(promise: Promise<T>, expected: T): Promise<void> {
 }
 
 Deno.test("a commit wakes who waits for a newer ULID, and each commit a stream, on an exclusive store", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const process = await openProcess(kv, { exclusive: true, watchable: false });
   const { lockers, store } = process;
   const first = lockers.untilAbove(LOCKER, null, {});

@@ -14,6 +14,7 @@ import {
 import { accepted, assertMailRefused } from "../../support/mail_caller.ts";
 import { claimLink, follow } from "../../support/mail_links.ts";
 import { askMail, startMailRelay } from "../../support/mail_relay.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 
 const HOUR_MS = 3_600_000;
 const ADMIN_TOKEN = "an-admin-token-of-forty-characters-in-all";
@@ -276,7 +277,7 @@ Deno.test("with its inbox, or its org, a draft goes, and all that led to it", as
 });
 
 Deno.test("the page of a draft reads its texts once", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const counted = countReads(kv);
   await using relay = await startMailRelay({
     deps: { kv: counted.kv },

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { accepted, assertMailRefused, MailKeyHolder } from "../../support/mail_caller.ts";
 import { askMail, signRegistration, startMailRelay } from "../../support/mail_relay.ts";
 import { rowsNaming } from "../../support/mail_store.ts";
+import { openKvFile } from "../../support/read_through.ts";
 import { makeStoreFolder } from "../../support/relay.ts";
 import { spawnRelay } from "../../support/spawn_relay.ts";
 
@@ -34,7 +35,7 @@ Deno.test("a relay that is killed while it erases an org ends that after its nex
   accepted(await owner.deleteOrg(), 204);
   await killed.kill("SIGKILL");
   {
-    using kv = await Deno.openKv(kvPath);
+    using kv = await openKvFile(kvPath);
     const rows = await rowsNaming(kv, owner.orgId);
     // Its erasure had begun at most: most of it is still there.
     assert.ok(rows.length > 2 * INBOXES, `${rows.length} rows`);
@@ -48,7 +49,7 @@ Deno.test("a relay that is killed while it erases an org ends that after its nex
   assert.deepEqual(accepted(await other.at(at).ask("GET", path), 200), kept);
   await again.stop();
   {
-    using kv = await Deno.openKv(kvPath);
+    using kv = await openKvFile(kvPath);
     const left = await rowsNaming(kv, owner.orgId);
     assert.equal(left.filter((row) => row.includes('"mail-address"')).length, INBOXES);
     assert.equal(left.length, INBOXES + 1);

@@ -6,6 +6,7 @@ import { createFakeKv, NO_FAULTS } from "../../support/fake_kv.ts";
 import { accepted, assertMailRefused, MailKeyHolder } from "../../support/mail_caller.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";
 import { rowsNaming, verifyOrg } from "../../support/mail_store.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { listRows } from "../../support/store_rows.ts";
 
 import {
@@ -131,7 +132,7 @@ for (let seed = 1; seed <= 3; seed++) {
 }
 
 Deno.test("the purge of trials erases those that are due, all in one run, and no others", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const clock = createTestClock();
   await using relay = await startMailRelay({
     config: { sharedStore: true, custodyKeys: [newKey()] },

@@ -13,6 +13,7 @@ import { newKey } from "../../support/custody_key.ts";
 import { accepted, assertMailRefused, MailKeyHolder } from "../../support/mail_caller.ts";
 import { askMail, signRegistration, startMailRelay } from "../../support/mail_relay.ts";
 import { rowsNaming, shownRows } from "../../support/mail_store.ts";
+import { openMemoryKv, rawOf } from "../../support/read_through.ts";
 import type { TestRelay } from "../../support/relay.ts";
 import { openTestStorage } from "../../support/storage.ts";
 
@@ -90,7 +91,7 @@ interface Prepared {
 
 /** Rows of a store with two orgs, one of them deleted and not yet erased. */
 async function prepare(): Promise<Prepared> {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const clock = createTestClock();
   const custodyKey = newKey();
   const relay = await startOn(kv, clock, custodyKey);
@@ -129,7 +130,7 @@ async function startOn(kv: Deno.Kv, clock: TestClock, key: Uint8Array): Promise<
 /** A store with two orgs, one of them deleted and not yet erased. */
 export async function withDeletedOrg(test: (world: World) => Promise<void>): Promise<void> {
   const { rows, custodyKey, nowMs, victim, others, otherId } = await (prepared ??= prepare());
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   for (let i = 0; i < rows.length; i += ROWS_A_COMMIT) {
     const commit = kv.atomic();
     for (const { key, value } of rows.slice(i, i + ROWS_A_COMMIT)) {
@@ -190,7 +191,7 @@ export async function openSweeper({ clock }: Pick<World, "clock">, kv: Deno.Kv):
 export function interrupted(kv: Deno.Kv, atList: number, interrupt: () => Promise<void>) {
   let lists = 0;
   let came = false;
-  const proxy = new Proxy(kv, {
+  const proxy = new Proxy(rawOf(kv), {
     get(target, name) {
       const value = Reflect.get(target, name);
       if (name !== "list") return typeof value === "function" ? value.bind(target) : value;

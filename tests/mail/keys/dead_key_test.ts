@@ -27,6 +27,7 @@ import {
 import { accepted, assertMailRefused, type MailKeyHolder } from "../../support/mail_caller.ts";
 import { askMail, type MailAnswer, startMailRelay } from "../../support/mail_relay.ts";
 import { callMail, receive } from "../../support/mail_tools.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import type { TestRelay } from "../../support/relay.ts";
 import { newSendingOrg } from "../../support/sending_org.ts";
 import { deliveredWebhook } from "../../support/webhook_world.ts";
@@ -55,7 +56,7 @@ async function startWorld(
   issuer: GoogleIssuer,
   { exclusive = false, server }: { exclusive?: boolean; server?: KvServer } = {},
 ): Promise<World> {
-  const kv = await (server?.open() ?? Deno.openKv(":memory:"));
+  const kv = await (server?.open() ?? openMemoryKv());
   let armed: (() => Promise<"deny" | void>) | null = null;
   const { checks } = exclusive ? EMBEDDED_CAPACITY : KV_CONNECT_CAPACITY;
   const fake = createFakeKv({

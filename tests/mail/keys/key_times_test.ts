@@ -6,6 +6,7 @@ import { startMailPair } from "../../support/mail_pair.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";
 import { startMailStore } from "../../support/mail_store.ts";
 import { createTestClock } from "../../support/clock.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 
 const DAY_MS = 86_400_000;
 const LIMITS = { mailTrialHours: 24 * 365 };
@@ -41,7 +42,7 @@ Deno.test("last_used_at: null before the first use, then the last accepted reque
 });
 
 Deno.test("last_used_at outlives a restart, and is lost for a minute at most by a crash", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const clock = createTestClock();
   const custodyKeys = [newKey()];
   const start = () =>

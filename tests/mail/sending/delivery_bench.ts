@@ -35,6 +35,7 @@ import { createSmtpMailer } from "../../../server/base/mailer/smtp_mailer.ts";
 import { KV_CONNECT_CAPACITY } from "../../../server/base/storage/rows/store.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { delay } from "../../support/pace.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { type ScriptedSmtp, startScriptedSmtp } from "../../support/scripted_smtp.ts";
 import { openTestStorage, type TestStorage } from "../../support/storage.ts";
 
@@ -88,7 +89,7 @@ export interface Bench {
 
 /** Runs a test on an exclusive store in memory, or as one of several processes of a KV server. */
 export async function withDeliveries(test: (bench: Bench) => Promise<void>): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const clock = createTestClock();
   const processes: Process[] = [];
   const mailers: Mailer[] = [];

@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { ConfigError, parseConfig } from "../../../server/base/config/config.ts";
 import { newKey } from "../../support/custody_key.ts";
 import { dkimKey } from "../../support/outgoing_mail.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { startTestRelay } from "../../support/relay.ts";
 
 async function start(change: { privateKeyPem?: string } = {}) {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const { mail } = parseConfig({
     RELAY_SMTP_URL: "smtp://127.0.0.1:1",
     RELAY_MAIL_FROM: "relay@example.org",

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { accepted, type MailKeyHolder } from "../../support/mail_caller.ts";
 import { auditStorage } from "../../support/mailbox_audit.ts";
+import { openKvFile } from "../../support/read_through.ts";
 import { makeStoreFolder } from "../../support/relay.ts";
 import { delay } from "../../support/pace.ts";
 import {
@@ -55,7 +56,7 @@ async function startWorld(): Promise<World> {
     },
     async audit() {
       await relay.kill("SIGKILL");
-      using kv = await Deno.openKv(join(dir, "relay.kv"));
+      using kv = await openKvFile(join(dir, "relay.kv"));
       assert.ok((await auditStorage(kv)).length > 0);
     },
     async [Symbol.asyncDispose]() {

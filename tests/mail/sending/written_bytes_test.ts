@@ -12,6 +12,7 @@ import {
 import { startMailPair } from "../../support/mail_pair.ts";
 import { type MailAnswer, startMailRelay } from "../../support/mail_relay.ts";
 import { callMail } from "../../support/mail_tools.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import type { TestRelay } from "../../support/relay.ts";
 import { send } from "../../support/sending_org.ts";
 
@@ -81,7 +82,7 @@ async function openWriters(relay: TestRelay) {
 }
 
 Deno.test("every request that writes counts what it writes, and beyond the limit writes nothing", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const dataDir = await Deno.makeTempDir({ prefix: "relay-written-" });
   try {
     const first = await startMailRelay({ config: { dataDir }, deps: { kv } });

@@ -4,6 +4,7 @@ import { googleKey } from "../../../server/mail/records/google_record.ts";
 import { orgKey, type OrgRecord } from "../../../server/mail/records/org_record.ts";
 import { startGoogleIssuer, startGoogleRelay } from "../../support/google_issuer.ts";
 import { askMail, type MailAnswer, registerOrg } from "../../support/mail_relay.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import type { TestRelay } from "../../support/relay.ts";
 import { attach, signedIn, signIn, unlink } from "./google_calls.ts";
 
@@ -25,7 +26,7 @@ async function withStore(
     token(claims?: Record<string, unknown>): Promise<string>;
   }) => Promise<void>,
 ): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   try {
     await using issuer = await startGoogleIssuer();
     await using relay = await startGoogleRelay(issuer, { deps: { kv } });

@@ -14,6 +14,7 @@ import {
 } from "../../support/google_issuer.ts";
 import { askMail, registerOrg } from "../../support/mail_relay.ts";
 import { attach, signedIn, signIn } from "./google_calls.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 
 const HOUR_SECONDS = 3600;
 
@@ -123,7 +124,7 @@ async function tokenOf(issuer: GoogleIssuer, payload: string): Promise<string> {
 }
 
 Deno.test("every kind of bad token is 401 invalid_google_token at both routes, and makes nothing", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   try {
     await using issuer = await startGoogleIssuer();
     await using relay = await startGoogleRelay(issuer, { deps: { kv } });

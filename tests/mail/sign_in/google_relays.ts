@@ -8,6 +8,7 @@ import {
   startGoogleIssuer,
   startGoogleRelay,
 } from "../../support/google_issuer.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import type { TestRelay } from "../../support/relay.ts";
 
 export interface GoogleRelays {
@@ -22,7 +23,7 @@ export async function withGoogleRelays(
   fake: Pick<FakeKvOptions, "faults" | "intercept">,
   test: (rig: GoogleRelays) => Promise<void>,
 ): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const dataDir = await Deno.makeTempDir({ prefix: "relay-google-" });
   const clock = createTestClock();
   const relays: TestRelay[] = [];

@@ -11,6 +11,7 @@ import {
   startGoogleRelay,
 } from "../../support/google_issuer.ts";
 import { askMail, type MailAnswer, registerOrg, startMailRelay } from "../../support/mail_relay.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import type { TestRelay } from "../../support/relay.ts";
 import { signedIn, signIn } from "./google_calls.ts";
 
@@ -113,7 +114,7 @@ Deno.test("a body without an id_token is 400, and asks nobody", async () => {
 });
 
 Deno.test("an eleventh sign-in takes the least recently used key of the others, and none that was made otherwise", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   try {
     await using issuer = await startGoogleIssuer();
     await using relay = await startGoogleRelay(issuer, { deps: { kv } });
@@ -168,7 +169,7 @@ Deno.test("a suspended org's account gets no key, and its own again when the sus
 });
 
 Deno.test("the account of an org that is to be erased gets a new org, from which the sweep takes nothing", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   try {
     await using issuer = await startGoogleIssuer();
     const { mail } = parseConfig({ RELAY_MAIL_DEV: "true", ...issuer.env });
@@ -194,7 +195,7 @@ Deno.test("the account of an org that is to be erased gets a new org, from which
 });
 
 Deno.test("nothing of an account is left when its org is erased", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   try {
     await using issuer = await startGoogleIssuer();
     await using relay = await startGoogleRelay(issuer, { deps: { kv } });

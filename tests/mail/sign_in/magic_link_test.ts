@@ -11,6 +11,7 @@ import {
   newestLink,
 } from "../../support/mail_links.ts";
 import { askMail, startMailRelay } from "../../support/mail_relay.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { listRows } from "../../support/store_rows.ts";
 
 const EMAIL = "owner@example.org";
@@ -280,7 +281,7 @@ Deno.test("ten sign-in keys stand, the least recently used makes room, and other
 });
 
 Deno.test("an org_id that no org can have is stored nowhere, whatever its length: the default org opens", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   await using relay = await startMailRelay({ deps: { kv } });
   const org_id = "x".repeat(100_000);
   const link = await magicLink(relay, "ada@example.org", { org_id });

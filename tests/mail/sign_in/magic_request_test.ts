@@ -12,6 +12,7 @@ import {
   newestLink,
 } from "../../support/mail_links.ts";
 import { askMail, startMailRelay } from "../../support/mail_relay.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 
 const EMAIL = "owner@example.org";
 const HOUR_MS = 3_600_000;
@@ -33,7 +34,7 @@ Deno.test("a known and an unknown address get one answer, headers and mail alike
 });
 
 Deno.test("asking for a link reads and writes as much for a known address as for an unknown one", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const counted = countReads(kv);
   try {
     await using relay = await startMailRelay({ deps: { kv: counted.kv } });

@@ -22,6 +22,7 @@ import {
 } from "../../../server/mail/sign_in/owner_link.ts";
 import { deleteOtherKeys } from "../../../server/mail/sign_in/shut_out.ts";
 import { propertyRuns } from "../../support/property_runs.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import fc from "../../support/seeded_fast_check.ts";
 import { signInServices } from "../../support/sign_in_rig.ts";
 import { openTestStorage } from "../../support/storage.ts";
@@ -115,7 +116,7 @@ Deno.test("the owner gets the org back from whatever was done in a week, and nob
       fc.array(anyStep, { minLength: 2, maxLength: 14 }),
       anyReturn,
       async (steps, way) => {
-        using kv = await Deno.openKv(":memory:");
+        using kv = await openMemoryKv();
         const world = await openWorld(kv);
         const told = async (email: string) =>
           (await world.links()).filter(({ link }) =>

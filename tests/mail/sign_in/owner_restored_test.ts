@@ -4,13 +4,14 @@ import { googleKey } from "../../../server/mail/records/google_record.ts";
 import { startGoogleIssuer, startGoogleRelay } from "../../support/google_issuer.ts";
 import { follow, linkMails, magicLink } from "../../support/mail_links.ts";
 import { askMail } from "../../support/mail_relay.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { listRows } from "../../support/store_rows.ts";
 import { attach, signedIn } from "./google_calls.ts";
 
 const OWNER = "owner@example.org";
 
 Deno.test("who attaches a stranger's identity to a verified org is undone by its owner's link", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   await using issuer = await startGoogleIssuer();
   await using relay = await startGoogleRelay(issuer, { deps: { kv } });
   const made = (await follow(relay, await magicLink(relay, OWNER))).body;
@@ -39,7 +40,7 @@ Deno.test("who attaches a stranger's identity to a verified org is undone by its
 
 Deno.test("an owner's own identity comes back with the address, unless it has another org by then", async () => {
   for (const moved of [false, true]) {
-    using kv = await Deno.openKv(":memory:");
+    using kv = await openMemoryKv();
     await using issuer = await startGoogleIssuer();
     await using relay = await startGoogleRelay(issuer, { deps: { kv } });
     const own = () => issuer.token(relay.clock.now(), { sub: "ada", email: "ada@example.org" });
@@ -64,7 +65,7 @@ Deno.test("an owner's own identity comes back with the address, unless it has an
 });
 
 Deno.test("nothing of a verified org is left by its erasure but its addresses and links that end", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   await using issuer = await startGoogleIssuer();
   await using relay = await startGoogleRelay(issuer, { deps: { kv } });
   const { org_id, api_key: key } = await signedIn(

@@ -12,6 +12,7 @@ import { followMagicLink, sendMagicLink } from "../../../server/mail/sign_in/mag
 import { followOwnerLink, sendClaimLink } from "../../../server/mail/sign_in/owner_link.ts";
 import { deleteOtherKeys } from "../../../server/mail/sign_in/shut_out.ts";
 import { KV_CONNECT_CAPACITY } from "../../../server/base/storage/rows/store.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { signInServices } from "../../support/sign_in_rig.ts";
 import { openTestStorage } from "../../support/storage.ts";
 
@@ -47,7 +48,7 @@ async function openShared(kv: Deno.Kv) {
 }
 
 Deno.test("a sign-in over KV Connect makes room among ten keys, with rows of former keys to erase", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const world = await openShared(kv);
   for (let i = 0; i < 11; i++) await world.signIn();
   const { org, key } = await world.signIn();
@@ -62,7 +63,7 @@ Deno.test("a sign-in over KV Connect makes room among ten keys, with rows of for
 });
 
 Deno.test("taking an org back over KV Connect moves two identities, one of them another org's by now", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const world = await openShared(kv);
   const { services, google, linkTo, caller } = world;
   const { org: { id } } = await world.signIn();

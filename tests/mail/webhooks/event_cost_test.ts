@@ -7,6 +7,7 @@ import { accepted, newOrg } from "../../support/mail_caller.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";
 import { putWebhooks, webhookFilter } from "../../support/raised_events.ts";
 import { putThread, withDeliveries } from "../sending/delivery_bench.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 
 type Counts = Record<string, number>;
 
@@ -113,7 +114,7 @@ for (const exclusive of [true, false]) {
 
 for (const sharedStore of [false, true]) {
   Deno.test(`a mail that comes costs nothing more without webhooks, two rows with one (shared: ${sharedStore})`, async () => {
-    const kv = await Deno.openKv(":memory:");
+    const kv = await openMemoryKv();
     const reads = countReads(kv);
     const writes = countWrites(reads.kv);
     const dataDir = await Deno.makeTempDir({ prefix: "relay-event-cost-" });

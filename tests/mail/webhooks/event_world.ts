@@ -3,6 +3,7 @@ import { accepted, type MailKeyHolder } from "../../support/mail_caller.ts";
 import { handIn, mailText } from "../../support/inbound_mail.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";
 import { type RaisedEvent, shown, watchEvents } from "../../support/raised_events.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import type { TestRelay, TestRelayOptions } from "../../support/relay.ts";
 import { newSendingOrg } from "../../support/sending_org.ts";
 
@@ -22,7 +23,7 @@ export interface EventWorld extends AsyncDisposable {
 
 /** The relay takes its store for a shared one, and so sees what the test writes. */
 export async function startEventWorld(options: TestRelayOptions = {}): Promise<EventWorld> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const events = watchEvents(kv);
   const relay = await startMailRelay({
     ...options,

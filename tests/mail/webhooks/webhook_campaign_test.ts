@@ -24,6 +24,7 @@ import { askMail, signRegistration } from "../../support/mail_relay.ts";
 import { MovedClock, removeSharedMemory } from "../../support/moved_clock.ts";
 import { delay } from "../../support/pace.ts";
 import { partOrSkip } from "../../support/part.ts";
+import { openKvFile } from "../../support/read_through.ts";
 import { type SpawnedRelay, spawnRelay } from "../../support/spawn_relay.ts";
 import { verify } from "../../support/webhook_world.ts";
 
@@ -162,7 +163,7 @@ class Campaign implements AsyncDisposable {
 
   /** Nothing is due or under way; what the logs say meanwhile is kept. */
   async quiet(): Promise<void> {
-    using kv = await Deno.openKv(join(this.#dataDir, "relay.kv"));
+    using kv = await openKvFile(join(this.#dataDir, "relay.kv"));
     const endMs = performance.now() + PATIENCE_MS;
     for (let restOf = 0; restOf < 2;) {
       assert.ok(performance.now() < endMs, "it does not come to rest");
@@ -178,7 +179,7 @@ class Campaign implements AsyncDisposable {
 
   /** @returns how many deliveries wait */
   async waiting(): Promise<number> {
-    using kv = await Deno.openKv(join(this.#dataDir, "relay.kv"));
+    using kv = await openKvFile(join(this.#dataDir, "relay.kv"));
     return (await Array.fromAsync(kv.list({ prefix: outgoingKey.under() }))).length;
   }
 

@@ -6,6 +6,7 @@ import type { OutgoingRow } from "../../../server/base/outgoing/outgoing_row.ts"
 import { KV_CONNECT_CAPACITY } from "../../../server/base/storage/rows/store.ts";
 import { createFakeKv } from "../../support/fake_kv.ts";
 import { accepted } from "../../support/mail_caller.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { takenFor } from "../../support/sending_org.ts";
 import {
   deliveriesOf,
@@ -287,7 +288,7 @@ Deno.test("what is heard goes by event and inbox, to each webhook the same bytes
 });
 
 Deno.test("twenty webhooks hear one event, each once, within the ten checks of a KV server", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   await using world = await startWebhookWorld({
     relay: { capacity: KV_CONNECT_CAPACITY },
     config: { sharedStore: true },

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { parseConfig } from "../../../server/base/config/config.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";
 import { TEST_INBOUND_SECRET } from "../../support/inbound_secret.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { newSendingOrg } from "../../support/sending_org.ts";
 import {
   newWebhook,
@@ -25,7 +26,7 @@ type OnStore = <T>(
 
 async function withStore(test: (on: OnStore, receiver: WebhookReceiver) => Promise<void>) {
   const dataDir = await Deno.makeTempDir({ prefix: "relay-off-" });
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   let clockStartMs = Date.UTC(2026, 5, 1, 12);
   await using receiver = startReceiver({ now: () => clockStartMs });
   let owner: WebhookWorld["owner"] | null = null;

@@ -4,6 +4,7 @@ import { type JsonObject, verifyMessage } from "../../../toolkit/mod.ts";
 import { assertRefused, assertStatus } from "../../support/answer.ts";
 import { TEST_START_MS } from "../../support/clock.ts";
 import { type CommitOutcome, createFakeKv, NO_FAULTS } from "../../support/fake_kv.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { startTestRelay } from "../../support/relay.ts";
 import { registerAgent } from "../../support/test_agent.ts";
 import { ToolAgent } from "../../support/tool_client.ts";
@@ -207,7 +208,7 @@ Deno.test("GET /v1/messages/{id}/signed-request gives what the relay signed, a r
 });
 
 Deno.test("POST /v1/messages by token over a store whose answers get lost stores each message once", async () => {
-  const memory = await Deno.openKv(":memory:");
+  const memory = await openMemoryKv();
   try {
     const kv = createFakeKv({
       kv: memory,
@@ -245,7 +246,7 @@ Deno.test("POST /v1/messages by token over a store whose answers get lost stores
 });
 
 Deno.test("POST /v1/messages by token knows its own message where its commit lands while it is looked for", async () => {
-  using memory = await Deno.openKv(":memory:");
+  using memory = await openMemoryKv();
   let fails = false;
   let late: (() => Promise<CommitOutcome>) | null = null;
   const fake = createFakeKv({

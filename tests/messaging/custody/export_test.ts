@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { keyPairFromHex } from "../../../toolkit/mod.ts";
 import { ask, assertRefused, assertStatus } from "../../support/answer.ts";
 import { createFakeKv, NO_FAULTS } from "../../support/fake_kv.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { startTestRelay } from "../../support/relay.ts";
 import { registerAgent, TestAgent } from "../../support/test_agent.ts";
 import { assertToolRefused, ToolAgent } from "../../support/tool_client.ts";
@@ -10,7 +11,7 @@ import { assertToolRefused, ToolAgent } from "../../support/tool_client.ts";
 const PATH = "/v1/keys/export";
 
 Deno.test("POST /v1/keys/export erases the stored key and the token in one commit", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   try {
     await using relay = await startTestRelay({ deps: { kv } });
     const agent = await ToolAgent.register(relay.url, "leaving");
@@ -53,7 +54,7 @@ Deno.test("POST /v1/keys/export: of concurrent exports exactly one gives the key
 });
 
 Deno.test("POST /v1/keys/export gives the key once over a store whose answers get lost", async () => {
-  const memory = await Deno.openKv(":memory:");
+  const memory = await openMemoryKv();
   try {
     const kv = createFakeKv({
       kv: memory,

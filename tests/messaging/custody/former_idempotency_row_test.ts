@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../../toolkit/mod.ts";
 import { assertRefused, assertStatus } from "../../support/answer.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { startTestRelay } from "../../support/relay.ts";
 import { registerAgent } from "../../support/test_agent.ts";
 import { ToolAgent } from "../../support/tool_client.ts";
@@ -10,7 +11,7 @@ import { ToolAgent } from "../../support/tool_client.ts";
 const sha256 = (text: string) => createHash("sha256").update(text).digest("base64url");
 
 Deno.test("Idempotency-Key answers from a record of the former layout, and writes the same one without the attempt, with what the store had lived", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   try {
     await using relay = await startTestRelay({ deps: { kv } });
     const sender = await ToolAgent.register(relay.url, "sender");

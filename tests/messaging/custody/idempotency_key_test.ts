@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "../../../toolkit/mod.ts";
 import { type Answer, ask, assertRefused, assertStatus } from "../../support/answer.ts";
 import { setBanned } from "../../support/ban_in_store.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { startTestRelay, type TestRelay } from "../../support/relay.ts";
 import { registerAgent, type TestAgent } from "../../support/test_agent.ts";
 import { assertToolRefused, ToolAgent } from "../../support/tool_client.ts";
@@ -130,7 +131,7 @@ Deno.test("Idempotency-Key: requests at one moment are one message, within and a
 });
 
 Deno.test("Idempotency-Key replays whatever became of the recipient, but not for a banned sender", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   try {
     await using relay = await startTestRelay({ deps: { kv }, config: { sharedStore: true } });
     const { send } = await makePair(relay);

@@ -6,6 +6,7 @@ import type { Config } from "../../../server/base/config/config.ts";
 import { keyPairFromHex } from "../../../toolkit/mod.ts";
 import { assertRefused, assertStatus } from "../../support/answer.ts";
 import { newKey } from "../../support/custody_key.ts";
+import { openKvFile } from "../../support/read_through.ts";
 import { startTestRelay, type TestRelay } from "../../support/relay.ts";
 import { registerAgent } from "../../support/test_agent.ts";
 import {
@@ -253,7 +254,7 @@ Deno.test("a new custody key in front re-encrypts all keys, over interrupted sta
 
 /** True when the interrupted start had finished after all. */
 async function isAloneNamed(dataDir: string, key: Uint8Array): Promise<boolean> {
-  using kv = await Deno.openKv(`${dataDir}/relay.kv`);
+  using kv = await openKvFile(`${dataDir}/relay.kv`);
   const marks = await Array.fromAsync(kv.list({ prefix: ["custody-key"] }));
   return marks.length === 1 && marks[0]!.key[1] === custodyKeyId(key);
 }

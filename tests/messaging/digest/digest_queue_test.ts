@@ -20,6 +20,7 @@ import {
   type OutgoingRow,
 } from "../../../server/base/outgoing/outgoing_row.ts";
 import { domainTag } from "../../../server/base/outgoing/recipient_domain.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { openTestStorage, type TestStorage } from "../../support/storage.ts";
 import { HOUR_MS } from "./digest_bench.ts";
 
@@ -38,7 +39,7 @@ interface Scene {
 function queueTest(name: string, test: (scene: Scene) => Promise<void>): void {
   for (const exclusive of [true, false]) {
     Deno.test(`${name} (${exclusive ? "exclusive" : "shared"} store)`, async () => {
-      const kv = await Deno.openKv(":memory:");
+      const kv = await openMemoryKv();
       const storage = await openTestStorage(kv, { exclusive });
       const nowMs = storage.clock.now();
       const subscription = {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { KV_CONNECT_CAPACITY } from "../../../server/base/storage/rows/store.ts";
 import { createFakeKv, NO_FAULTS } from "../../support/fake_kv.ts";
+import { openMemoryKv, rawOf } from "../../support/read_through.ts";
 import { startScriptedSmtp } from "../../support/scripted_smtp.ts";
 import { startSmtpServer } from "../../support/smtp_server.ts";
 import { MINUTE_MS, startDigestBench } from "./digest_bench.ts";
@@ -9,7 +10,7 @@ const READER = "reader@example.net";
 
 Deno.test("a store that answers badly neither loses nor doubles a digest", async () => {
   await using smtp = await startSmtpServer();
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const faults = { deniedSuccess: 0.15, lostAnswer: 0.1, locked: 0.1, repeated: 0.1 };
   const fake = createFakeKv({ kv, seed: 7, faults: {} });
   await using bench = await startDigestBench({
@@ -43,7 +44,7 @@ Deno.test("a store that answers badly neither loses nor doubles a digest", async
 Deno.test("a sweep costs as much for many agents as for few, when as many are due", async () => {
   async function readsOfSweep(agents: number): Promise<number> {
     await using smtp = await startSmtpServer();
-    const plain = await Deno.openKv(":memory:");
+    const plain = await openMemoryKv();
     const { kv, reads } = countReads(plain);
     await using bench = await startDigestBench({ smtpPort: smtp.port, relay: { deps: { kv } } });
     for (let i = 0; i < agents; i++) await bench.agent(`idle_${i}`, `idle_${i}@example.net`);
@@ -65,7 +66,7 @@ Deno.test("a sweep costs as much for many agents as for few, when as many are du
 
 Deno.test("a sweep reads one message of an agent whose digest has to wait, however many it has", async () => {
   await using smtp = await startSmtpServer();
-  const plain = await Deno.openKv(":memory:");
+  const plain = await openMemoryKv();
   const bodies = countReads(plain, ([kind]) => kind === "inbox");
   await using bench = await startDigestBench({
     smtpPort: smtp.port,
@@ -110,7 +111,7 @@ function countReads(
   counts: (key: Deno.KvKey) => boolean = () => true,
 ): { kv: Deno.Kv; reads: () => number } {
   let reads = 0;
-  const counting = new Proxy(kv, {
+  const counting = new Proxy(rawOf(kv), {
     get(target, name) {
       const value = Reflect.get(target, name);
       if (name === "list") {

@@ -16,6 +16,7 @@ import { encodeRow } from "../../../server/messaging/messages/rows/row_codec.ts"
 import { StoredMessages } from "../../../server/messaging/messages/rows/stored_messages.ts";
 import { scanUndelivered } from "../../../server/messaging/messages/inbox/undelivered.ts";
 import { lowestIdAt } from "../../../server/base/storage/commits/id_sequence.ts";
+import { openMemoryKv, rawOf } from "../../support/read_through.ts";
 import { openTestStorage } from "../../support/storage.ts";
 
 const AGENT = 7;
@@ -35,9 +36,9 @@ interface Scene {
 
 function unreadTest(name: string, test: (scene: Scene) => Promise<void>): void {
   Deno.test(name, async () => {
-    const plain = await Deno.openKv(":memory:");
+    const plain = await openMemoryKv();
     const read: Scene["read"] = { bytes: 0, keys: [] };
-    const kv = new Proxy(plain, {
+    const kv = new Proxy(rawOf(plain), {
       get(target, property) {
         if (property === "list") {
           return async function* (...args: Parameters<Deno.Kv["list"]>) {

@@ -9,6 +9,7 @@ import { createTestClock } from "../../support/clock.ts";
 import { createFakeKv, type FakeKv } from "../../support/fake_kv.ts";
 import { ADMIN_TOKEN, setBanned } from "../../support/figures.ts";
 import { ask, assertStatus } from "../../support/answer.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { startTestRelay, type TestRelay } from "../../support/relay.ts";
 import { openTestStorage } from "../../support/storage.ts";
 import { registerAgent } from "../../support/test_agent.ts";
@@ -27,7 +28,7 @@ async function withRelays(
   count: number,
   test: (relays: TestRelay[], kv: Deno.Kv, fakes: FakeKv[]) => Promise<void>,
 ): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const clock = createTestClock();
   const relays: TestRelay[] = [];
   const fakes: FakeKv[] = [];
@@ -107,7 +108,7 @@ Deno.test("a process that missed more changes than are kept reads the directory 
   }));
 
 Deno.test("a directory read from packs is the one read from rows, whatever has changed since", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const clock = createTestClock();
   let agents;
   {
@@ -174,7 +175,7 @@ Deno.test("a directory read from packs is the one read from rows, whatever has c
 });
 
 Deno.test("two processes that pack at one time leave packs that hold every change", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const clock = createTestClock();
   {
     await using relay = await startTestRelay({

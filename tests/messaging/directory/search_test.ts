@@ -1,6 +1,7 @@
 /** GET /v1/agents with q or tags: who matches, in which order, how often. */
 import assert from "node:assert/strict";
 import { ask, assertRefused, assertStatus } from "../../support/answer.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { spawnRelay, startTestRelay } from "../../support/relay.ts";
 import { listRows } from "../../support/store_rows.ts";
 import { registerAgent, type TestAgent } from "../../support/test_agent.ts";
@@ -169,7 +170,7 @@ for (const sharedStore of [false, true]) {
   });
 
   Deno.test(`the order of last seen outlives a restart, on ${store}`, async () => {
-    const kv = await Deno.openKv(":memory:");
+    const kv = await openMemoryKv();
     const agents: TestAgent[] = [];
     let clockStartMs: number;
     {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { ask, assertRefused, assertStatus } from "../../support/answer.ts";
 import { ADMIN_TOKEN, readFeed, readWholeFeed, setBanned } from "../../support/figures.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { startTestRelay } from "../../support/relay.ts";
 import { registerAgents, type TestAgent } from "../../support/test_agent.ts";
 
@@ -119,7 +120,7 @@ Deno.test("HEAD of the figures answers as GET without a body", async () => {
 });
 
 Deno.test("a closed store answers 500 in the contract's shape", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   await using relay = await startTestRelay({ ...options, deps: { kv } });
   const broken = kv.getMany;
   kv.getMany = () => Promise.reject(new Error("the disk is gone"));

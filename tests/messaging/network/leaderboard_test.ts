@@ -10,6 +10,7 @@ import {
   recount,
   setBanned,
 } from "../../support/figures.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { startTestRelay } from "../../support/relay.ts";
 import { registerAgents, type TestAgent } from "../../support/test_agent.ts";
 
@@ -176,7 +177,7 @@ for (const folded of [false, true]) {
 }
 
 Deno.test("the leaderboard outlives restarts, folded or not, and a week without anybody", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   let clockMs: number;
   const handles = ["alice", "bob_1"] as const;
   let agents: readonly TestAgent[];

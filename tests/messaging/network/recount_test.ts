@@ -8,6 +8,7 @@ import { createTestClock } from "../../support/clock.ts";
 import { createFakeKv, type FakeKv, seededRandom } from "../../support/fake_kv.ts";
 import { ADMIN_TOKEN, askAdmin, readFigures, recount } from "../../support/figures.ts";
 import { isLong } from "../../support/long_test.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { startTestRelay, type TestRelay } from "../../support/relay.ts";
 import { registerAgent, type TestAgent } from "../../support/test_agent.ts";
 
@@ -103,7 +104,7 @@ for (const seed of SEEDS) {
     const store = bad ? "a bad KV server" : "a shared store";
     Deno.test(`figures equal a recount after a week of traffic and bans, three relays on ${store}, seed ${seed}`, async () => {
       const clock = createTestClock();
-      const kv = await Deno.openKv(":memory:");
+      const kv = await openMemoryKv();
       const relays: TestRelay[] = [];
       const fakes: FakeKv[] = [];
       try {

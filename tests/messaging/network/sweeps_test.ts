@@ -1,4 +1,5 @@
 /** Sweeps of several processes: stopped, taken up, overtaken, and never doing anything twice. */
+import { openMemoryKv } from "../../support/read_through.ts";
 import { storeOn } from "../../support/store_on.ts";
 import assert from "node:assert/strict";
 import { setBanned } from "../../../server/messaging/operator/ban_agent.ts";
@@ -28,7 +29,7 @@ interface Network {
 
 /** A store with agents that sent each other messages, its relay stopped. */
 async function withTraffic(test: (network: Network) => Promise<void>): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const clock = createTestClock();
   try {
     {
@@ -227,7 +228,7 @@ Deno.test("two processes that sweep at one time correct the figures once", () =>
   }));
 
 Deno.test("a page that must pass over too many events of a ban under way is refused, not scanned for", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   const firstId = (TEST_START_MS - 1_735_689_600_000) * 4096;
   const events = (block: number, senderId: number) =>
     Array.from({ length: 256 }, (_, i) => ({

@@ -4,6 +4,7 @@ import type { ErrorCode } from "../../../server/base/errors.ts";
 import { type Answer, ask, assertRefused, assertStatus } from "../../support/answer.ts";
 import { setBanned as setBannedInStore } from "../../support/ban_in_store.ts";
 import { ADMIN_TOKEN, askAdmin } from "../../support/figures.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { startTestRelay, type TestRelay } from "../../support/relay.ts";
 import { registerAgents } from "../../support/test_agent.ts";
 
@@ -168,7 +169,7 @@ Deno.test("GET /v1/admin/bans is the operator's alone, and checks its query", as
 });
 
 Deno.test("bans of a store that knows no list of them are listed last, and lifted like the others", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const options = { deps: { kv }, config, limits: { registrationsPerIpPerHour: 10 } };
   {
     await using relay = await startTestRelay(options);
@@ -202,7 +203,7 @@ Deno.test("bans of a store that knows no list of them are listed last, and lifte
 });
 
 Deno.test("the list is completed over many records, and once only", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const agents = 1_203;
   {
     await using relay = await startTestRelay({

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { assertStatus } from "../../support/answer.ts";
 import { ADMIN_TOKEN, askAdmin, readFigures } from "../../support/figures.ts";
+import { openKvFile } from "../../support/read_through.ts";
 import { makeStoreFolder, startTestRelay } from "../../support/relay.ts";
 import { spawnRelay } from "../../support/spawn_relay.ts";
 import { registerAgents, type TestAgent } from "../../support/test_agent.ts";
@@ -28,7 +29,7 @@ Deno.test("a relay that is killed during a purge ends it after its next start", 
   await killed.kill("SIGKILL");
   {
     // Wherever it was stopped: a message stands in both mailboxes or in none.
-    using kv = await Deno.openKv(kvPath);
+    using kv = await openKvFile(kvPath);
     const ids = async (prefix: Deno.KvKey) =>
       (await Array.fromAsync(kv.list({ prefix }))).map(({ key }) => key[2]);
     assert.deepEqual(await ids(["inbox", 2]), await ids(["outbox", 1]));

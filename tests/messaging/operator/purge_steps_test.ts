@@ -1,4 +1,5 @@
 /** Purges of several processes: stopped, taken up, overtaken, and unbanned in the middle. */
+import { openMemoryKv } from "../../support/read_through.ts";
 import { storeOn } from "../../support/store_on.ts";
 import assert from "node:assert/strict";
 import { setBanned } from "../../../server/messaging/operator/ban_agent.ts";
@@ -34,7 +35,7 @@ interface World {
 
 /** A store where alice sent ten messages and got five; its relay has stopped. */
 async function withTraffic(test: (world: World) => Promise<void>): Promise<void> {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const clock = createTestClock();
   {
     await using relay = await startTestRelay({

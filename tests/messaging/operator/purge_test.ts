@@ -1,5 +1,5 @@
 /** POST /v1/admin/purge: who may be purged, what goes, and what stays. */
-import { storedRecord } from "../../support/read_through.ts";
+import { openMemoryKv, rawOf, storedRecord } from "../../support/read_through.ts";
 import assert from "node:assert/strict";
 import { inKey, outKey } from "../../../server/messaging/mailboxes/agent_mailboxes.ts";
 import { purgeKey, purgingKey } from "../../../server/messaging/messages/rows/purge_record.ts";
@@ -148,7 +148,7 @@ for (const sharedStore of [false, true]) {
 }
 
 Deno.test("a purge goes on behind its answer, and at a start where a process left it", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const options = { config: { ...config, sharedStore: true }, deps: { kv } };
   const left = async () => (await Array.fromAsync(kv.list({ prefix: ["purging"] }))).length;
   let head: number;
@@ -210,7 +210,7 @@ Deno.test("a purge of many messages takes many steps and leaves none of their ro
 });
 
 Deno.test("a process that keeps purged messages in memory shows them two seconds at most", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const options = { deps: { kv }, config: { ...config, sharedStore: true } };
   await using one = await startTestRelay(options);
   await using two = await startTestRelay(options);
@@ -231,20 +231,21 @@ Deno.test("a process that keeps purged messages in memory shows them two seconds
 /** A store that lets a purge happen right after or before the first read of a message's pieces. */
 function aroundPieces(kv: Deno.Kv, when: "before" | "after", purge: () => Promise<void>): Deno.Kv {
   let isFirst = true;
-  return new Proxy(kv, {
+  const around = async <T>([kind]: Deno.KvKey, read: () => Promise<T>) => {
+    if (!isFirst || kind !== "piece") return await read();
+    isFirst = false;
+    if (when === "before") await purge();
+    const found = await read();
+    if (when === "after") await purge();
+    return found;
+  };
+  return new Proxy(rawOf(kv), {
     get(target, name) {
       const member = Reflect.get(target, name, target);
       if (typeof member !== "function") return member;
+      if (name === "get") return (key: Deno.KvKey) => around(key, () => target.get(key));
       if (name !== "getMany") return member.bind(target);
-      return async (keys: Deno.KvKey[]) => {
-        const meets = isFirst && keys[0]?.[0] === "piece";
-        if (!meets) return await target.getMany(keys);
-        isFirst = false;
-        if (when === "before") await purge();
-        const rows = await target.getMany(keys);
-        if (when === "after") await purge();
-        return rows;
-      };
+      return (keys: Deno.KvKey[]) => around(keys[0] ?? [], () => target.getMany(keys));
     },
   });
 }
@@ -252,7 +253,7 @@ function aroundPieces(kv: Deno.Kv, when: "before" | "after", purge: () => Promis
 for (const when of ["before", "after"] as const) {
   for (const reader of ["inbox", "outbox", "signed-request"] as const) {
     Deno.test(`a purge ${when} the pieces are read neither breaks ${reader} nor leaves ghosts`, async () => {
-      using kv = await Deno.openKv(":memory:");
+      using kv = await openMemoryKv();
       const world: { relay?: TestRelay; alice?: TestAgent } = {};
       const purge = async () => {
         await setBanned(world.relay!, world.alice!, true);

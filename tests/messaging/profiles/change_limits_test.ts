@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../../support/answer.ts";
 import { delayReads } from "../../support/delay_reads.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { startTestRelay } from "../../support/relay.ts";
 import { listRows } from "../../support/store_rows.ts";
 import { registerAgent, type TestAgent } from "../../support/test_agent.ts";
@@ -111,7 +112,7 @@ for (const sharedStore of [false, true]) {
 }
 
 Deno.test("an equal change that overtakes its repetition at the limit makes it no refused one", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const reads = delayReads(kv);
   await using relay = await startTestRelay({
     deps: { kv: reads.kv },
@@ -127,7 +128,7 @@ Deno.test("an equal change that overtakes its repetition at the limit makes it n
 });
 
 Deno.test("the limits of an agent hold over processes that share a store", async () => {
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const options = {
     deps: { kv },
     config: { sharedStore: true },
@@ -164,7 +165,7 @@ Deno.test("the tool update_profile and PATCH by its token share the limit of pro
 Deno.test("PATCH, update_profile and owner-token wait with 503 while the disk is nearly full; repetitions do not", async () => {
   let freeBytes = 600 * 1024 * 1024;
   const measureFreeBytes = () => Promise.resolve(freeBytes);
-  using kv = await Deno.openKv(":memory:");
+  using kv = await openMemoryKv();
   const dataDir = await Deno.makeTempDir();
   const options = { deps: { kv }, relay: { measureFreeBytes }, config: { dataDir } };
   let alice: TestAgent;

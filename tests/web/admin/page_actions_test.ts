@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { ask } from "../../support/answer.ts";
 import { ADMIN_TOKEN } from "../../support/figures.ts";
+import { openMemoryKv } from "../../support/read_through.ts";
 import { startTestRelay } from "../../support/relay.ts";
 import { registerAgents } from "../../support/test_agent.ts";
 import { assertKeptByNobody, signIn, visit } from "../../messaging/operator/operator.ts";
@@ -116,7 +117,7 @@ Deno.test("the page shows the relay: start-up, health, queues, refusals, the log
 });
 
 Deno.test("the page opens, and says so, when the store does not answer and the disk is full", async () => {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openMemoryKv();
   await using relay = await startTestRelay({
     config,
     deps: { kv },

@@ -35,6 +35,8 @@ export class PlanGroup {
   readonly members: (Planned & { pending: Pending })[] = [];
   readonly entries = new Map<string, RecordEntry>();
   readonly staged = new Map<string, unknown>();
+  /** What the staged records take, by name. */
+  readonly #recordBytes = new Map<string, number>();
   readonly #expiries = new Map<string, number>();
   readonly #rows: Write[] = [];
   readonly #joined = new JoinedRows();
@@ -76,12 +78,15 @@ export class PlanGroup {
     return entries + this.#absent.size + this.#slotChecks.length;
   }
 
-  /** What the records that a job has staged add to the commit. */
+  /** What the records that a job has staged add to the commit: one that it has already, what it grows by. */
   #stagedSize({ staged }: JobTransaction) {
-    const size = { mutations: 0, bytes: 0 };
-    for (const value of staged.values()) {
-      size.mutations++;
-      size.bytes += valueSizeBytes(value);
+    const size = { mutations: 0, bytes: 0, ofRecords: new Map<string, number>() };
+    for (const [name, value] of staged) {
+      const sizeBytes = valueSizeBytes(value);
+      const former = this.#recordBytes.get(name);
+      size.ofRecords.set(name, sizeBytes);
+      size.bytes += sizeBytes - (former ?? 0);
+      if (former === undefined) size.mutations++;
     }
     return size;
   }
@@ -119,6 +124,7 @@ export class PlanGroup {
     }
     this.members.push({ pending, result, announced: transaction.announced });
     for (const [name, entry] of fresh) this.entries.set(name, entry);
+    for (const [name, sizeBytes] of staged.ofRecords) this.#recordBytes.set(name, sizeBytes);
     this.#mutations = mutations;
     this.#bytes = bytes;
     this.#keyBytes = keyBytes;
@@ -183,7 +189,16 @@ export class PlanGroup {
     for (const [name, value] of this.staged) {
       const { key } = this.entries.get(name)!;
       if (value === null) writes.push({ kind: "delete", key });
-      else writes.push({ kind: "set", key, value, expireInMs: this.#expiries.get(name) });
+      else {
+        const expireInMs = this.#expiries.get(name);
+        writes.push({
+          kind: "set",
+          key,
+          value,
+          expireInMs,
+          sizeBytes: this.#recordBytes.get(name),
+        });
+      }
     }
     for (const row of this.#rows) if (row.kind !== "sum") writes.push(row);
     for (const row of this.#joined.writes()) writes.push(row);
@@ -281,7 +296,8 @@ export class JobTransaction implements Transaction {
     }
     for (const row of this.rows) {
       size.keyBytes += keySizeBytes(row.key);
-      size.bytes += row.kind === "set" ? valueSizeBytes(row.value) : 8;
+      if (row.kind !== "set") size.bytes += 8;
+      else size.bytes += row.sizeBytes ??= valueSizeBytes(row.value);
     }
     for (const key of this.absent) size.keyBytes += keySizeBytes(key);
     return size;

@@ -42,7 +42,7 @@ const ENCLOSING_BYTES = 64;
 
 /** Upper bound of what a write takes in the journal. */
 export function journalSizeBytes(write: Write): number {
-  const valueBytes = write.kind === "set" ? valueSizeBytes(write.value) : 0;
+  const valueBytes = write.kind === "set" ? write.sizeBytes ?? valueSizeBytes(write.value) : 0;
   return keySizeBytes(write.key) + valueBytes + ENCLOSING_BYTES;
 }
 

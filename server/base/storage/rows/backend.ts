@@ -32,7 +32,14 @@ export interface Backend {
 export type RowCheck = Deno.AtomicCheck;
 
 export type Write =
-  | { kind: "set"; key: Deno.KvKey; value: unknown; expireInMs?: number }
+  | {
+    kind: "set";
+    key: Deno.KvKey;
+    value: unknown;
+    expireInMs?: number;
+    /** As valueSizeBytes() has it, where that is known. */
+    sizeBytes?: number;
+  }
   | { kind: "delete"; key: Deno.KvKey }
   | { kind: "sum"; key: Deno.KvKey; amount: bigint };
 

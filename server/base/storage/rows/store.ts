@@ -67,7 +67,7 @@ export interface StoreCapacity {
 export const EMBEDDED_CAPACITY: StoreCapacity = {
   checks: 99, // Deno KV takes 100, one of which is the journal's
   mutations: 900,
-  bytes: 780_000,
+  bytes: 700_000, // what encloses them in the journal comes on top
   keyBytes: 75_000,
   groupsInFlight: 2,
 };
