@@ -260,6 +260,23 @@ Deno.test("bytes out of a larger buffer are kept alone, and come back as plain b
   }
 });
 
+Deno.test("null and undefined are values, which no absent row has", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const first = await openJournal(kv);
+  await first.journal.commit([], [set("null", null), set("undefined", undefined)]);
+  const second = await openJournal(kv);
+  const rowsOf = async (kv: Pick<Backend, "list">) =>
+    (await kv.list({ prefix: ["row"] }, 9, false)).map(({ key, value }) => [key[1], value]);
+  const expected = [["null", null], ["undefined", undefined]];
+  assert.deepEqual(await rowsOf(first.journal), expected);
+  assert.deepEqual(await rowsOf(second.journal), expected);
+  assert.notEqual((await second.journal.get(["row", "null"])).versionstamp, null);
+  await second.journal.close();
+  const stored = await Array.fromAsync(kv.list({ prefix: ["row"] }));
+  assert.deepEqual(stored.map(({ key, value }) => [key[1], value]), expected);
+  await first.journal.close();
+});
+
 Deno.test("what the store refuses is refused when it is committed, and keeps nothing from being saved", async () => {
   await withJournal(async ({ kv, journal, stored }) => {
     const key = (...parts: unknown[]) => parts as Deno.KvKey;
