@@ -1,3 +1,4 @@
+// Over 300 lines: every bound and step of the saving, and all that may come between two of them.
 import assert from "node:assert/strict";
 import {
   Gate,
