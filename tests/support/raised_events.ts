@@ -11,6 +11,7 @@ import {
 import type { MessageRow } from "../../server/mail/records/message_record.ts";
 import { orgKey } from "../../server/mail/records/org_record.ts";
 import { webhookKey, type WebhookRecord } from "../../server/mail/records/webhook_record.ts";
+import { rawOf, setBy } from "./read_through.ts";
 
 export interface RaisedEvent {
   id: string;
@@ -26,7 +27,8 @@ export interface RaisedEvents {
 }
 
 /** A store that remembers the events that are raised in it, whatever becomes of their rows. */
-export function watchEvents(kv: Deno.Kv): RaisedEvents {
+export function watchEvents(given: Deno.Kv): RaisedEvents {
+  const kv = rawOf(given);
   const raised = new Map<string, RaisedEvent>();
   const known = new Set<string>();
   const atomic = () => {
@@ -39,12 +41,13 @@ export function watchEvents(kv: Deno.Kv): RaisedEvents {
         if (typeof member !== "function") return member;
         return (...args: unknown[]) => {
           if (name === "set") {
-            const [key, value] = args as [Deno.KvKey, unknown];
-            const id = String(key.at(-1));
-            if (key[0] === eventKey.under()[0]) rows.set(id, value as EventRow);
-            const isQueued = key[0] === outgoingKey.under()[0] &&
-              (value as OutgoingRow).kind === EVENT_KIND;
-            if (isQueued) payloads.set(id, (value as OutgoingRow<EventPayload>).payload);
+            for (const [key, value] of setBy(...args as [Deno.KvKey, unknown])) {
+              const id = String(key.at(-1));
+              if (key[0] === eventKey.under()[0]) rows.set(id, value as EventRow);
+              const isQueued = key[0] === outgoingKey.under()[0] &&
+                (value as OutgoingRow).kind === EVENT_KIND;
+              if (isQueued) payloads.set(id, (value as OutgoingRow<EventPayload>).payload);
+            }
           }
           const result = member.apply(target, args);
           if (name !== "commit") return result === target ? watched : result;

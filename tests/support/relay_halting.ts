@@ -12,6 +12,7 @@ import type { ReceivedMail } from "../../server/mail/receiving/received_mail.ts"
 import { Receiver } from "../../server/mail/receiving/receiver.ts";
 import { RememberedAnswers } from "../../server/mail/receiving/remembered_answers.ts";
 import { GroupCommit } from "../../server/base/storage/commits/group_commit.ts";
+import { changesOf, type JournalRow } from "../../server/base/storage/journal/journal_row.ts";
 import type { HaltStep } from "./halt_steps.ts";
 
 const env = readSettings(["RELAY_DATA_DIR", "TEST_HALT_AT", "TEST_HALT_MAIL"]);
@@ -102,9 +103,11 @@ Deno.rename = async (from, to) => {
 };
 const { set, commit } = Deno.AtomicOperation.prototype;
 const keeping = new WeakSet<Deno.AtomicOperation>();
-Deno.AtomicOperation.prototype.set = function (key, ...rest) {
-  if (key[0] === "mail-message") keeping.add(this);
-  return set.call(this, key, ...rest);
+const isMessage = (key: Deno.KvKey) => key[0] === "mail-message";
+Deno.AtomicOperation.prototype.set = function (key, value, ...rest) {
+  const changes = key[0] === "journal" ? changesOf(value as JournalRow) : [];
+  if (isMessage(key) || changes.some(([, changed]) => isMessage(changed))) keeping.add(this);
+  return set.call(this, key, value, ...rest);
 };
 Deno.AtomicOperation.prototype.commit = async function () {
   if (keeping.has(this)) at("commit formed");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createFakeKv } from "../../support/fake_kv.ts";
 import { leaseAndDie, MINUTE_MS, scripted, T0, withStore } from "./queue_bench.ts";
+import { rawOf } from "../../support/read_through.ts";
 
 /** A row as former versions stored it, found by one index of due times, leased or not. */
 async function storeFormer(
@@ -46,7 +47,7 @@ Deno.test("OutgoingQueue.start() reads the rows of leases and the first due ones
     // The look for what is due too far ahead reads fifty of a destination, then its end.
     assert.ok(rowsRead < 160, `${rowsRead} rows`);
   }, (kv) =>
-    new Proxy(kv, {
+    new Proxy(rawOf(kv), {
       get(target, name) {
         if (name === "list") {
           return async function* (...args: Parameters<Deno.Kv["list"]>) {

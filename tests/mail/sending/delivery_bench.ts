@@ -28,6 +28,7 @@ import {
 import { newOrg, orgKey, type OrgRecord } from "../../../server/mail/records/org_record.ts";
 import { threadKey, type ThreadRow } from "../../../server/mail/records/thread_record.ts";
 import { Suppressions } from "../../../server/mail/mailbox/suppressions/suppressions.ts";
+import type { JournalBounds } from "../../../server/base/storage/journal/journal.ts";
 import type { Mailer } from "../../../server/base/mailer/mailer.ts";
 import { OutgoingQueue } from "../../../server/base/outgoing/outgoing_queue.ts";
 import { outgoingKey, type OutgoingRow } from "../../../server/base/outgoing/outgoing_row.ts";
@@ -62,6 +63,13 @@ export interface Sent {
   inboxId: string;
 }
 
+export interface OpenOptions {
+  exclusive?: boolean;
+  mailer?: Mailer;
+  kv?: Deno.Kv;
+  journalBounds?: JournalBounds;
+}
+
 export interface Bench {
   kv: Deno.Kv;
   clock: TestClock;
@@ -74,7 +82,7 @@ export interface Bench {
   changed: ChangedRecipient[];
   org: OrgRecord;
   inboxId: string;
-  open(options?: { exclusive?: boolean; mailer?: Mailer; kv?: Deno.Kv }): Promise<Process>;
+  open(options?: OpenOptions): Promise<Process>;
   /** Accepts a message as the sending part does. */
   accept(
     by: Process,
@@ -106,8 +114,9 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
     changed: [],
     org,
     inboxId,
-    async open({ exclusive = true, mailer, kv: ownKv = kv } = {}) {
+    async open({ exclusive = true, mailer, kv: ownKv = kv, journalBounds } = {}) {
       const storage = await openTestStorage(ownKv, {
+        journalBounds,
         exclusive,
         clock,
         ...(exclusive ? {} : { capacity: KV_CONNECT_CAPACITY }),

@@ -12,6 +12,7 @@ import {
   type Sent,
   withDeliveries,
 } from "./delivery_bench.ts";
+import { SAVED_AT_ONCE } from "../../support/read_through.ts";
 
 const READER = "reader@example.org";
 const DEFERRED = { RCPT: { reply: "451 4.7.1 later" } };
@@ -101,7 +102,7 @@ for (const exclusive of [true, false]) {
 
   Deno.test(`mail of a former version goes by the wall, yet is tried for ten minutes after a leap (exclusive: ${exclusive})`, () =>
     withDeliveries(async (bench) => {
-      const relay = await bench.open({ exclusive });
+      const relay = await bench.open({ exclusive, journalBounds: SAVED_AT_ONCE });
       bench.smtp.script(DEFERRED);
       const sent = await bench.accept(relay, [READER]);
       const key = outgoingKey(mailRowId(sent.id, 0));

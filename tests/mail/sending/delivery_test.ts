@@ -7,6 +7,7 @@ import type {
 import { inboxKey } from "../../../server/mail/records/inbox_record.ts";
 import { messageKey } from "../../../server/mail/records/message_record.ts";
 import { suppressionKey } from "../../../server/mail/mailbox/suppressions/suppressions.ts";
+import { SAVED_AT_ONCE } from "../../support/read_through.ts";
 import type { SmtpFault, SmtpStep } from "../../support/scripted_smtp.ts";
 import {
   DAY_MS,
@@ -262,7 +263,7 @@ Deno.test("an address that was suppressed meanwhile is not written to", () =>
 
 Deno.test("mail that was cancelled, or whose message, inbox or org has gone, goes to nobody", () =>
   withDeliveries(async (bench) => {
-    const relay = await bench.open();
+    const relay = await bench.open({ journalBounds: SAVED_AT_ONCE });
     const nowMs = bench.clock.now();
     const cancelled = await bench.accept(relay, [READER], { sendAtMs: nowMs + MINUTE_MS });
     const row = await bench.message(cancelled);
@@ -321,7 +322,7 @@ for (const exclusive of [true, false]) {
 for (const exclusive of [true, false]) {
   Deno.test(`what a former version queued, by its org alone, is delivered inside and outside (exclusive: ${exclusive})`, () =>
     withDeliveries(async (bench) => {
-      const relay = await bench.open({ exclusive });
+      const relay = await bench.open({ exclusive, journalBounds: SAVED_AT_ONCE });
       const sent = await bench.accept(relay, [READER, `one@${DOMAIN}`]);
       for (const i of [0, 1]) {
         const id = mailRowId(sent.id, i);

@@ -5,6 +5,7 @@ import { accepted, newOrg } from "../../support/mail_caller.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";
 import { askForLink } from "../../support/mail_links.ts";
 import { verifyOrg } from "../../support/mail_store.ts";
+import { SAVED_AT_ONCE } from "../../support/read_through.ts";
 import { deliver, readMessage, send } from "../../support/sending_org.ts";
 import { startSmtpServer } from "../../support/smtp_server.ts";
 
@@ -23,6 +24,7 @@ Deno.test("after an outage all that waited leaves within 10 s of the first succe
   await using relay = await startMailRelay({
     limits: { mailMinFreeDiskBytes: 0 },
     deps: { mailer },
+    relay: { journalBounds: SAVED_AT_ONCE },
   });
   try {
     const owner = await newOrg(relay);
@@ -93,6 +95,7 @@ Deno.test("what met a short outage leaves within 10 s of the first success, howe
   await using relay = await startMailRelay({
     limits: { mailMinFreeDiskBytes: 0 },
     deps: { mailer },
+    relay: { journalBounds: SAVED_AT_ONCE },
   });
   try {
     const owner = await newOrg(relay);
@@ -138,6 +141,7 @@ for (const apartMs of [0, 10, 20].map((seconds) => seconds * SECOND_MS)) {
     await using relay = await startMailRelay({
       limits: { mailMinFreeDiskBytes: 0 },
       deps: { mailer },
+      relay: { journalBounds: SAVED_AT_ONCE },
     });
     try {
       const owner = await newOrg(relay);

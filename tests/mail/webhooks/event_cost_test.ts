@@ -7,7 +7,7 @@ import { accepted, newOrg } from "../../support/mail_caller.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";
 import { putWebhooks, webhookFilter } from "../../support/raised_events.ts";
 import { putThread, withDeliveries } from "../sending/delivery_bench.ts";
-import { openMemoryKv } from "../../support/read_through.ts";
+import { openMemoryKv, setBy } from "../../support/read_through.ts";
 
 type Counts = Record<string, number>;
 
@@ -24,8 +24,10 @@ function countWrites(kv: Deno.Kv): { kv: Deno.Kv; take(): Counts[] } {
         if (typeof member !== "function") return member;
         return (...args: unknown[]) => {
           if (["set", "delete", "sum"].includes(String(name))) {
-            const first = String((args[0] as Deno.KvKey)[0]);
-            counts[first] = (counts[first] ?? 0) + 1;
+            const changed = setBy(...args as [Deno.KvKey, unknown]);
+            for (const [[first]] of changed) {
+              counts[String(first)] = (counts[String(first)] ?? 0) + 1;
+            }
           }
           const result = member.apply(target, args);
           return result === target ? counted : result;

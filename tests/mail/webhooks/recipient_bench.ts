@@ -8,6 +8,7 @@ import {
   type Sent,
   withDeliveries,
 } from "../sending/delivery_bench.ts";
+import { SAVED_AT_ONCE } from "../../support/read_through.ts";
 
 /** Triggers of attempts, and of rows that come to nothing without one; the others are reports. */
 export const OUTCOMES = [
@@ -48,7 +49,7 @@ export async function withEvents(
 ): Promise<void> {
   await withDeliveries(async (bench) => {
     const events = watchEvents(bench.kv);
-    const by = await bench.open({ exclusive, kv: events.kv });
+    const by = await bench.open({ exclusive, kv: events.kv, journalBounds: SAVED_AT_ONCE });
     await putThread(bench);
     await bench.putOrg({ webhooks: [webhookFilter()] });
     await test(bench, by, events);

@@ -63,8 +63,9 @@ const LONG = 2;
 const FULL = 3;
 /** Larger values gain nothing by a second copy. */
 const THROUGH_BYTES = 16 * 1024;
-/** How often a failed step is tried again. */
+/** How often a failed step is tried again; what a commit waits for, sooner at first. */
 const RETRY_MS = 250;
+const FIRST_RETRY_MS = 4;
 /** Bounds of one commit that saves. */
 const SAVED_ROWS = 256;
 const SAVED_BYTES = 700_000;
@@ -240,7 +241,9 @@ export class Journal implements Backend {
   async commit(checks: readonly RowCheck[], writes: readonly Write[]): Promise<string | null> {
     const planned = writes.map(plan);
     const checked = checks.map(({ key }) => orderedName(key));
-    const names = [...checked, ...planned.map(({ name }) => name)];
+    // Sums of one counter may come in any order, and many commits that are held long share one.
+    const changing = planned.filter(({ write }) => write.kind !== "sum");
+    const names = [...checked, ...changing.map(({ name }) => name)];
     const untilMs = performance.now() + (this.#bounds.roomMs ?? ROOM_MS);
     for (;;) {
       const held = this.#heldBy(names);
@@ -393,7 +396,7 @@ export class Journal implements Backend {
    * @throws the failure where the relay ends before
    */
   async #settle(number: number, failure: unknown): Promise<string | null> {
-    for (;;) {
+    for (let pauseMs = FIRST_RETRY_MS;; pauseMs = Math.min(RETRY_MS, 2 * pauseMs)) {
       try {
         await this.#useUp(number);
         const stored = await this.#storedUnder(number);
@@ -402,7 +405,7 @@ export class Journal implements Backend {
       } catch (error) {
         this.#onFailure(error);
         if (this.#closed) throw failure;
-        await pause(RETRY_MS);
+        await pause(pauseMs);
       }
     }
   }
