@@ -91,6 +91,8 @@ const phases = fc.array(
     /** Whether the commit that it died over was stored. */
     isStored: fc.boolean(),
     hasFaults: fc.boolean(),
+    /** What the disk has no room for, all the time. */
+    failing: fc.constantFrom<Step | null>(null, null, null, "save", "deletion", "deletion"),
     bounds: fc.record({
       rows: fc.constantFrom(1, 2, 5, 20, 1_000),
       changes: fc.constantFrom(2, 10, 1_000),
@@ -170,6 +172,8 @@ class Model {
   }
 }
 
+const BRIEF: Write = { kind: "delete", key: ["row", "brief"] };
+
 function writesOf(id: number, { sets, deletes, many, sum }: CommitStep): Write[] {
   const set = new Set(sets.map(({ key }) => orderedName(key)));
   const rows = Array.from({ length: Math.abs(many) }, (_, i): Deno.KvKey => ["r", i]);
@@ -184,6 +188,8 @@ function writesOf(id: number, { sets, deletes, many, sum }: CommitStep): Write[]
       value: valueOf(id, form),
       ...(expires ? { expireInMs: HOUR_MS } : {}),
     })),
+    // Now and then a row is set and then deleted.
+    ...(id % 4 === 0 ? [{ kind: "set", key: ["row", "brief"], value: id }, BRIEF] as const : []),
     ...rows.map((key): Write =>
       many > 0 ? { kind: "set", key, value: id } : { kind: "delete", key }
     ),
@@ -201,7 +207,7 @@ class Life {
   #isOver = false;
   readonly #random: () => number;
 
-  constructor(kv: Deno.Kv, { killedAfter, isStored, hasFaults, shared, seed }: Phase) {
+  constructor(kv: Deno.Kv, { killedAfter, isStored, hasFaults, failing, shared, seed }: Phase) {
     this.#random = seededRandom(seed);
     this.kv = createFakeKv({
       kv,
@@ -215,8 +221,11 @@ class Life {
           if (isStored) await run();
           this.#live();
         }
-        if (hasFaults && !shared && LATE_STEPS.has(stepOf(commit)) && this.#random() < LATE) {
-          this.#late.push(delay(this.#random() * 12).then(run));
+        const step = stepOf(commit);
+        if (!shared && step === failing) throw new TypeError("database or disk is full");
+        if (hasFaults && !shared && LATE_STEPS.has(step) && this.#random() < LATE) {
+          // A save is made again a quarter of a second later.
+          this.#late.push(delay(this.#random() * (step === "save" ? 500 : 12)).then(run));
           throw new TypeError("error sending request");
         }
         return await run();
@@ -464,7 +473,7 @@ async function runExclusive(kv: Deno.Kv, model: Model, phase: Phase): Promise<vo
   try {
     const journal = await Journal.open(life.backend, {
       random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
-      bounds: phase.bounds,
+      bounds: { ...phase.bounds, roomMs: 50 },
       now: () => model.nowMs,
     });
     process = new Process(journal, life, model);
@@ -482,7 +491,7 @@ async function runExclusive(kv: Deno.Kv, model: Model, phase: Phase): Promise<vo
   if (!isInPeace) await life.over();
   await process?.over();
   await life.over();
-  if (!isInPeace || phase.hasFaults) return;
+  if (!isInPeace || phase.hasFaults || phase.failing !== null) return;
   assert.deepEqual(await journalNumbers(kv), [], "it ended in order");
   await checkAll(model, (selector) => Array.fromAsync(kv.list(selector)));
 }
@@ -506,6 +515,7 @@ async function runShared(kv: Deno.Kv, model: Model, phase: Phase): Promise<void>
   await checkAll(model, (selector) => Array.fromAsync(kv.list(selector)));
 }
 
+const PEACE = { shared: false, killedAfter: null, hasFaults: false, failing: null };
 const RUNS = isLong ? 60 : 8;
 
 Deno.test("an exclusive store is what the acknowledged commits have made of it, at every moment, through faults, kills and openings", async () => {
@@ -514,13 +524,13 @@ Deno.test("an exclusive store is what the acknowledged commits have made of it, 
     fc.asyncProperty(phases, async (all) => {
       using kv = await Deno.openKv(":memory:");
       const model = new Model();
-      for (const phase of [...all, { ...all[0]!, shared: false, killedAfter: null }]) {
+      for (const phase of [...all, { ...all[0]!, ...PEACE }]) {
         model.nowMs += phase.movedMs;
         model.latestMs = Math.max(model.latestMs, model.nowMs);
         await (phase.shared ? runShared : runExclusive)(kv, model, phase);
         left += (await journalNumbers(kv)).length;
       }
-      await runShared(kv, model, { ...all[0]!, killedAfter: null, hasFaults: false });
+      await runShared(kv, model, { ...all[0]!, ...PEACE });
     }),
     propertyRuns(RUNS, false),
   );

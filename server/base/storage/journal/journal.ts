@@ -234,7 +234,10 @@ export class Journal implements Backend {
     return this.store.watch(keys);
   }
 
-  /** @throws only what was not stored; where the store does not say, it waits until it does */
+  /**
+   * Where the store does not say whether it has stored a commit, waits until it does, or the relay ends.
+   * @throws what was not stored, but for the last case
+   */
   async commit(checks: readonly RowCheck[], writes: readonly Write[]): Promise<string | null> {
     const planned = writes.map(plan);
     const checked = checks.map(({ key }) => orderedName(key));
@@ -429,7 +432,7 @@ export class Journal implements Backend {
   /** Resolves when something was saved. @throws NoAnswer where nothing is any more, or not in time */
   async #saved(untilMs: number): Promise<void> {
     if (this.#closed || performance.now() > untilMs) {
-      throw new NoAnswer("does not take what its journal has to be saved for first");
+      throw new NoAnswer("is behind with saving its journal");
     }
     this.#save();
     await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -130,6 +130,23 @@ for (
   });
 }
 
+Deno.test("a commit has room for as many checks and changes as the store's capacity says", async () => {
+  await withJournal(async ({ journal }) => {
+    const { checks, mutations } = EMBEDDED_CAPACITY;
+    const absent = Array.from(
+      { length: checks },
+      (_, i) => ({ key: ["absent", i], versionstamp: null }),
+    );
+    const deletions = Array.from(
+      { length: mutations },
+      (_, i): Write => ({ kind: "delete", key: ["gone", i] }),
+    );
+    assert.notEqual(await journal.commit(absent, deletions), null);
+    await journal.commit([], [{ kind: "set", key: ["absent", checks - 1], value: 1 }]);
+    assert.equal(await journal.commit(absent, deletions), null);
+  });
+});
+
 Deno.test("journalSizeBytes() is above what a change takes in a row", async () => {
   using kv = await Deno.openKv(":memory:");
   const values = [

@@ -1,3 +1,4 @@
+// Over 300 lines: every bound and step of the saving, and all that may come between two of them.
 import assert from "node:assert/strict";
 import {
   Gate,
@@ -258,6 +259,23 @@ Deno.test("bytes out of a larger buffer are kept alone, and come back as plain b
     assert.equal(value!.buffer.byteLength, 10);
     assert.deepEqual((await from.get(["row", "b"])).value, new TextEncoder().encode("text"));
   }
+});
+
+Deno.test("null and undefined are values, which no absent row has", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const first = await openJournal(kv);
+  await first.journal.commit([], [set("null", null), set("undefined", undefined)]);
+  const second = await openJournal(kv);
+  const rowsOf = async (kv: Pick<Backend, "list">) =>
+    (await kv.list({ prefix: ["row"] }, 9, false)).map(({ key, value }) => [key[1], value]);
+  const expected = [["null", null], ["undefined", undefined]];
+  assert.deepEqual(await rowsOf(first.journal), expected);
+  assert.deepEqual(await rowsOf(second.journal), expected);
+  assert.notEqual((await second.journal.get(["row", "null"])).versionstamp, null);
+  await second.journal.close();
+  const stored = await Array.fromAsync(kv.list({ prefix: ["row"] }));
+  assert.deepEqual(stored.map(({ key, value }) => [key[1], value]), expected);
+  await first.journal.close();
 });
 
 Deno.test("what the store refuses is refused when it is committed, and keeps nothing from being saved", async () => {
