@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { Certificate } from "./certificate.ts";
 import { startSmtpRig, UNAVAILABLE } from "../../../../tests/support/smtp_rig.ts";
-import { settlesWithin } from "../../../../tests/support/pace.ts";
+import { delay, settlesWithin } from "../../../../tests/support/pace.ts";
 import { netTest, type RawSmtp } from "../../../../tests/support/smtp_client.ts";
 import { cameBytes } from "../received_mail.ts";
 
@@ -613,6 +613,39 @@ netTest(
     await Deno.remove(folder, { recursive: true });
   },
 );
+
+netTest("SmtpSession counts what TLS brings, not what is left of it", async () => {
+  const { certificate, folder } = await openCertificate();
+  const bounds = { promptBytes: 1_000, readBytesPerSecond: 20_000 }; // 200 a tick
+  await using rig = startSmtpRig({ bounds, certificate });
+  using client = await rig.greeted();
+  await client.ask("EHLO c.test");
+  await client.ask("STARTTLS");
+  await client.startTls();
+  const begun = client.begin();
+  while (!await settlesWithin(begun, 1)) rig.pass(10);
+  let ticks = 0;
+  const read = async (sizeBytes: number) => {
+    for (; rig.heldBytes() < sizeBytes; ticks++) {
+      await delay(1);
+      rig.pass(10);
+    }
+  };
+  for (let i = 0; i < 300; i++) { // each a record, of 23 bytes
+    client.send("x");
+    await delay(0);
+  }
+  await read(300);
+  for (let i = 1; i <= 3; i++) { // what was read has its turn before what comes
+    client.send("x");
+    await read(300 + i);
+  }
+  const reply = client.ask("\r\n.");
+  while (!await settlesWithin(reply, 1)) rig.pass(10);
+  assert.ok(ticks >= 20, `${ticks} ticks`);
+  assert.match(await reply, /^250 /);
+  await Deno.remove(folder, { recursive: true });
+});
 
 netTest(
   "SmtpSession ends with what follows STARTTLS before the handshake, and with a broken handshake",

@@ -17,9 +17,11 @@ export class SmtpSocket {
   #isShaking = false;
   readonly #flushed = Promise.withResolvers<void>();
   isSecure = false;
+  /** What the connection has brought: with TLS more than what is read of it. */
+  cameBytes = 0;
 
   constructor(connection: Deno.TcpConn) {
-    this.#plain = this.#socket = streamOf(connection);
+    this.#plain = this.#socket = streamOf(connection, (length) => this.cameBytes += length);
     this.#listenTo(this.#plain);
   }
 
@@ -141,7 +143,7 @@ const READ_BYTES = 16 * 1024;
  * Half open: the client may have said its last word before ours. A piece is lent until the second read after
  * it: new memory for each has the collector walk the whole heap many times a second beside who sends much.
  */
-function streamOf(connection: Deno.TcpConn): Duplex {
+function streamOf(connection: Deno.TcpConn, came: (sizeBytes: number) => void): Duplex {
   try {
     connection.setNoDelay(true);
   } catch {
@@ -155,7 +157,10 @@ function streamOf(connection: Deno.TcpConn): Duplex {
       const into = next;
       [next, other] = [other, into];
       connection.read(into).then(
-        (length) => stream.push(length === null ? null : Buffer.from(into.buffer, 0, length)),
+        (length) => {
+          came(length ?? 0);
+          stream.push(length === null ? null : Buffer.from(into.buffer, 0, length));
+        },
         () => stream.destroy(),
       );
     },
