@@ -614,6 +614,46 @@ netTest(
   },
 );
 
+netTest(
+  "SmtpSession reads no more of TLS than it takes, in a message and after its last word",
+  async () => {
+    const { certificate, folder } = await openCertificate();
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const accept = listener.accept.bind(listener);
+    let cameBytes = 0;
+    let readAll = () => {};
+    listener.accept = async () => {
+      const connection = await accept();
+      const read = connection.read.bind(connection);
+      connection.read = async (into) => {
+        const length = await read(into);
+        if ((cameBytes += length ?? 0) > 2 ** 22) readAll();
+        return length;
+      };
+      return connection;
+    };
+    const bounds = { readBytesPerSecond: 1_000 };
+    await using rig = startSmtpRig({ certificate, listener, bounds });
+    for (const last of ["DATA", "QUIT"]) {
+      using client = await rig.greeted();
+      await client.ask("EHLO c.test");
+      await client.ask("STARTTLS");
+      await client.startTls();
+      await asks(client, [
+        ["EHLO c.test", "250"],
+        ["MAIL FROM:<a@else.test>", "250"],
+        ["RCPT TO:<ada@agents.test>", "250"],
+        [last, last === "DATA" ? "354" : "221"],
+      ]);
+      cameBytes = 0;
+      const all = new Promise<void>((resolve) => readAll = resolve);
+      for (let i = 0; i < 2 ** 7; i++) client.send("x".repeat(2 ** 16));
+      assert.equal(await settlesWithin(all, 1_000), false, `${last}: all of it was read`);
+    }
+    await Deno.remove(folder, { recursive: true });
+  },
+);
+
 netTest("SmtpSession counts what TLS brings, not what is left of it", async () => {
   const { certificate, folder } = await openCertificate();
   const bounds = { promptBytes: 1_000, readBytesPerSecond: 20_000 }; // 200 a tick

@@ -14,6 +14,8 @@ export class SmtpSocket {
   readonly #pieces: Uint8Array[] = [];
   #isAtEnd = false;
   #wake = () => {};
+  /** Has the connection read on. */
+  #readOn = () => {};
   #isShaking = false;
   readonly #flushed = Promise.withResolvers<void>();
   isSecure = false;
@@ -21,7 +23,10 @@ export class SmtpSocket {
   cameBytes = 0;
 
   constructor(connection: Deno.TcpConn) {
-    this.#plain = this.#socket = streamOf(connection, (length) => this.cameBytes += length);
+    this.#plain = this.#socket = streamOf(connection, {
+      room: () => this.#room(),
+      came: (length) => this.cameBytes += length,
+    });
     this.#listenTo(this.#plain);
   }
 
@@ -46,6 +51,13 @@ export class SmtpSocket {
     this.#wake();
   };
 
+  /** TLS deciphers all it is given, whether or not somebody reads it: it is given no more than is asked for. */
+  async #room(): Promise<void> {
+    while (this.isSecure && this.#socket.readableLength >= READ_BYTES) {
+      await new Promise<void>((resolve) => this.#readOn = resolve);
+    }
+  }
+
   /** Whether nothing has come that is not read. */
   get isEmpty(): boolean {
     return this.#pieces.length === 0 && this.#socket.readableLength === 0;
@@ -59,6 +71,7 @@ export class SmtpSocket {
       this.#socket.resume();
       await promise;
     }
+    this.#readOn();
     return this.#pieces.shift() ?? null;
   }
 
@@ -111,6 +124,7 @@ export class SmtpSocket {
     socket.on("data", ({ length }: Uint8Array) => {
       leftBytes -= length;
       if (leftBytes < 0) socket.pause();
+      this.#readOn();
     });
     socket.end(Buffer.from(text, "latin1"), flushed);
     socket.resume();
@@ -143,7 +157,10 @@ const READ_BYTES = 16 * 1024;
  * Half open: the client may have said its last word before ours. A piece is lent until the second read after
  * it: new memory for each has the collector walk the whole heap many times a second beside who sends much.
  */
-function streamOf(connection: Deno.TcpConn, came: (sizeBytes: number) => void): Duplex {
+function streamOf(
+  connection: Deno.TcpConn,
+  { room, came }: { room: () => Promise<void>; came: (sizeBytes: number) => void },
+): Duplex {
   try {
     connection.setNoDelay(true);
   } catch {
@@ -156,7 +173,7 @@ function streamOf(connection: Deno.TcpConn, came: (sizeBytes: number) => void): 
     read() {
       const into = next;
       [next, other] = [other, into];
-      connection.read(into).then(
+      room().then(() => connection.read(into)).then(
         (length) => {
           came(length ?? 0);
           stream.push(length === null ? null : Buffer.from(into.buffer, 0, length));
