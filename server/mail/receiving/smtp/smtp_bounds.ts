@@ -18,7 +18,7 @@ export interface SmtpBounds {
   /** For a message: so long, and a second more for each `messageBytesPerSecond` that came. */
   messageMs: number;
   messageBytesPerSecond: number;
-  /** Of a line or a message: these are read as they come, what goes on is read in turns. */
+  /** Of a session, and again after each message that is taken: read as it comes; what goes on is read in turns. */
   promptBytes: number;
   /** Of all such, together. Not less than `messageBytesPerSecond` for each connection. */
   readBytesPerSecond: number;

@@ -118,6 +118,26 @@ Deno.test("SmtpSession reads what goes on and on in turns, and what is short at 
   }
 });
 
+Deno.test("SmtpSession reads one refused message after the other in turns, and at once after one it took", async () => {
+  const bounds = { promptBytes: 40_000, readBytesPerSecond: 100_000 }; // 1,000 a tick
+  await using rig = startSmtpRig({ bounds });
+  using client = await rig.greeted();
+  const text = (end: string) => `Subject: x\r\n\r\n${"x".repeat(25_000)}${end}\r\n.`;
+  for (let i = 0; i < 4; i++) {
+    await client.begin();
+    assert.match(await client.ask(text("")), /^250 /);
+  }
+  const refused = async () => {
+    for (let i = 0; i < 8; i++) {
+      await client.begin();
+      assert.match(await client.ask(text("\n")), /^550 /);
+    }
+  };
+  let ticks = 0;
+  for (const all = refused(); !await settlesWithin(all, 1); ticks++) rig.pass(10);
+  assert.ok(ticks >= 80, `${ticks} ticks`);
+});
+
 Deno.test("SmtpListener has who comes too often wait for a refusal, and hears no more of it", async () => {
   const bounds = { connectionsPerMinute: 3, connectionsPerAddress: 2 };
   await using rig = startSmtpRig({ bounds });

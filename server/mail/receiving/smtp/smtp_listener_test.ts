@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { Certificate } from "./certificate.ts";
 import { startSmtpRig, UNAVAILABLE } from "../../../../tests/support/smtp_rig.ts";
-import { settlesWithin } from "../../../../tests/support/pace.ts";
+import { delay, settlesWithin } from "../../../../tests/support/pace.ts";
 import { netTest, type RawSmtp } from "../../../../tests/support/smtp_client.ts";
 import { cameBytes } from "../received_mail.ts";
 
@@ -613,6 +613,79 @@ netTest(
     await Deno.remove(folder, { recursive: true });
   },
 );
+
+netTest(
+  "SmtpSession reads no more of TLS than it takes, in a message and after its last word",
+  async () => {
+    const { certificate, folder } = await openCertificate();
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const accept = listener.accept.bind(listener);
+    let cameBytes = 0;
+    let readAll = () => {};
+    listener.accept = async () => {
+      const connection = await accept();
+      const read = connection.read.bind(connection);
+      connection.read = async (into) => {
+        const length = await read(into);
+        if ((cameBytes += length ?? 0) > 2 ** 22) readAll();
+        return length;
+      };
+      return connection;
+    };
+    const bounds = { readBytesPerSecond: 1_000 };
+    await using rig = startSmtpRig({ certificate, listener, bounds });
+    for (const last of ["DATA", "QUIT"]) {
+      using client = await rig.greeted();
+      await client.ask("EHLO c.test");
+      await client.ask("STARTTLS");
+      await client.startTls();
+      await asks(client, [
+        ["EHLO c.test", "250"],
+        ["MAIL FROM:<a@else.test>", "250"],
+        ["RCPT TO:<ada@agents.test>", "250"],
+        [last, last === "DATA" ? "354" : "221"],
+      ]);
+      cameBytes = 0;
+      const all = new Promise<void>((resolve) => readAll = resolve);
+      for (let i = 0; i < 2 ** 7; i++) client.send("x".repeat(2 ** 16));
+      assert.equal(await settlesWithin(all, 1_000), false, `${last}: all of it was read`);
+    }
+    await Deno.remove(folder, { recursive: true });
+  },
+);
+
+netTest("SmtpSession counts what TLS brings, not what is left of it", async () => {
+  const { certificate, folder } = await openCertificate();
+  const bounds = { promptBytes: 1_000, readBytesPerSecond: 20_000 }; // 200 a tick
+  await using rig = startSmtpRig({ bounds, certificate });
+  using client = await rig.greeted();
+  await client.ask("EHLO c.test");
+  await client.ask("STARTTLS");
+  await client.startTls();
+  const begun = client.begin();
+  while (!await settlesWithin(begun, 1)) rig.pass(10);
+  let ticks = 0;
+  const read = async (sizeBytes: number) => {
+    for (; rig.heldBytes() < sizeBytes; ticks++) {
+      await delay(1);
+      rig.pass(10);
+    }
+  };
+  for (let i = 0; i < 300; i++) { // each a record, of 23 bytes
+    client.send("x");
+    await delay(0);
+  }
+  await read(300);
+  for (let i = 1; i <= 3; i++) { // what was read has its turn before what comes
+    client.send("x");
+    await read(300 + i);
+  }
+  const reply = client.ask("\r\n.");
+  while (!await settlesWithin(reply, 1)) rig.pass(10);
+  assert.ok(ticks >= 20, `${ticks} ticks`);
+  assert.match(await reply, /^250 /);
+  await Deno.remove(folder, { recursive: true });
+});
 
 netTest(
   "SmtpSession ends with what follows STARTTLS before the handshake, and with a broken handshake",

@@ -93,8 +93,8 @@ export class SmtpSession {
   #errors = 0;
   #refused = 0;
   #idle = 0;
-  /** Of the line or the message that is coming, and of its newest piece. */
-  #came = { sizeBytes: 0, pieceBytes: 0 };
+  /** How much of what its connection brings has had its turn, or needs none. */
+  #turnBytes: number;
   /** Ends the pause of a client that only asks. */
   #endPause = () => {};
 
@@ -102,16 +102,19 @@ export class SmtpSession {
     private readonly socket: SmtpSocket,
     private readonly services: SmtpSessionServices,
   ) {
-    this.#input = new SmtpInput(() => this.#read(), services.bounds.lineBytes);
+    const { lineBytes, promptBytes } = services.bounds;
+    this.#input = new SmtpInput(() => this.#read(), lineBytes);
+    this.#turnBytes = promptBytes;
   }
 
   async #read(): Promise<Uint8Array | null> {
-    const { bounds, pace } = this.services;
-    if (this.#came.sizeBytes > bounds.promptBytes) await pace.take(this.#came.pieceBytes);
-    const piece = await this.socket.read();
-    const pieceBytes = piece?.length ?? 0;
-    this.#came = { sizeBytes: this.#came.sizeBytes + pieceBytes, pieceBytes };
-    return piece;
+    const { cameBytes } = this.socket;
+    const owedBytes = cameBytes - this.#turnBytes;
+    if (owedBytes > 0) {
+      this.#turnBytes = cameBytes;
+      await this.services.pace.take(owedBytes);
+    }
+    return await this.socket.read();
   }
 
   /** Since when the client has kept it waiting; null while it does not. */
@@ -189,7 +192,6 @@ export class SmtpSession {
 
   async #nextLine(): Promise<CommandLine> {
     if (!this.#input.hasLine) await this.#flush();
-    this.#came.sizeBytes = 0;
     return this.#isOver ? null : await this.#await(this.#input.line());
   }
 
@@ -395,7 +397,6 @@ export class SmtpSession {
   async #readMessage(bytes: MessageBytes, body: BudgetedBody): Promise<Reply | null> {
     const { budget, bounds, limitBytes } = this.services;
     const content = new SmtpContent();
-    this.#came.sizeBytes = 0;
     let cameBytes = 0;
     let isContinuing = false;
     for (;;) {
@@ -455,7 +456,10 @@ export class SmtpSession {
         traceBytes: trace.length,
       });
       const reply = replyTo(outcomes, id);
-      if (reply.startsWith("2")) this.#idle = this.#refused = 0;
+      if (reply.startsWith("2")) {
+        this.#idle = this.#refused = 0;
+        this.#turnBytes = this.socket.cameBytes + this.services.bounds.promptBytes;
+      }
       if (reply.startsWith("5")) return this.#refuse(reply);
       return reply;
     } catch (error) {

@@ -14,12 +14,19 @@ export class SmtpSocket {
   readonly #pieces: Uint8Array[] = [];
   #isAtEnd = false;
   #wake = () => {};
+  /** Has the connection read on. */
+  #readOn = () => {};
   #isShaking = false;
   readonly #flushed = Promise.withResolvers<void>();
   isSecure = false;
+  /** What the connection has brought: with TLS more than what is read of it. */
+  cameBytes = 0;
 
   constructor(connection: Deno.TcpConn) {
-    this.#plain = this.#socket = streamOf(connection);
+    this.#plain = this.#socket = streamOf(connection, {
+      room: () => this.#room(),
+      came: (length) => this.cameBytes += length,
+    });
     this.#listenTo(this.#plain);
   }
 
@@ -44,6 +51,13 @@ export class SmtpSocket {
     this.#wake();
   };
 
+  /** TLS deciphers all it is given, whether or not somebody reads it: it is given no more than is asked for. */
+  async #room(): Promise<void> {
+    while (this.isSecure && this.#socket.readableLength >= READ_BYTES) {
+      await new Promise<void>((resolve) => this.#readOn = resolve);
+    }
+  }
+
   /** Whether nothing has come that is not read. */
   get isEmpty(): boolean {
     return this.#pieces.length === 0 && this.#socket.readableLength === 0;
@@ -57,6 +71,7 @@ export class SmtpSocket {
       this.#socket.resume();
       await promise;
     }
+    this.#readOn();
     return this.#pieces.shift() ?? null;
   }
 
@@ -109,6 +124,7 @@ export class SmtpSocket {
     socket.on("data", ({ length }: Uint8Array) => {
       leftBytes -= length;
       if (leftBytes < 0) socket.pause();
+      this.#readOn();
     });
     socket.end(Buffer.from(text, "latin1"), flushed);
     socket.resume();
@@ -141,7 +157,10 @@ const READ_BYTES = 16 * 1024;
  * Half open: the client may have said its last word before ours. A piece is lent until the second read after
  * it: new memory for each has the collector walk the whole heap many times a second beside who sends much.
  */
-function streamOf(connection: Deno.TcpConn): Duplex {
+function streamOf(
+  connection: Deno.TcpConn,
+  { room, came }: { room: () => Promise<void>; came: (sizeBytes: number) => void },
+): Duplex {
   try {
     connection.setNoDelay(true);
   } catch {
@@ -154,8 +173,11 @@ function streamOf(connection: Deno.TcpConn): Duplex {
     read() {
       const into = next;
       [next, other] = [other, into];
-      connection.read(into).then(
-        (length) => stream.push(length === null ? null : Buffer.from(into.buffer, 0, length)),
+      room().then(() => connection.read(into)).then(
+        (length) => {
+          came(length ?? 0);
+          stream.push(length === null ? null : Buffer.from(into.buffer, 0, length));
+        },
         () => stream.destroy(),
       );
     },
