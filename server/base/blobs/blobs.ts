@@ -205,9 +205,8 @@ export class Blobs {
   }
 
   /**
-   * Leaves what was stored in memory for those who are to read it next and ask for what was lent.
-   * @param bytes of the section, not to be changed any more
-   * @param times it is read so; 0 takes it back
+   * Leaves a section in memory for those who are to read it next, so many times; 0 takes it back.
+   * @param bytes not to be changed any more
    */
   lend(ref: BlobRef, section: number, bytes: Uint8Array<ArrayBuffer>, times: number): void {
     this.#lent.lend(lentName(ref, section), bytes, times);
@@ -296,7 +295,6 @@ function bounded(permits: number): Semaphore {
 }
 
 const lentName = ({ name }: BlobRef, section: number) => `${nameText(name)} ${section}`;
-
 function sizeBytesOf({ sections }: BlobRef): number {
   return sections.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 }
