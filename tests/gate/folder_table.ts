@@ -85,6 +85,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
                 imports: ["rows"],
                 shows: ["clear_expired.ts", "close_kv.ts", "grow_log.ts", "kv_backend.ts"],
               },
+              journal: { imports: ["rows"] },
               leases: {
                 imports: ["rows"],
                 shows: [

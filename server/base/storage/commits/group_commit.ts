@@ -4,16 +4,16 @@
  * transaction and one fsync for each operation, however much it carries.
  *
  * What keeps it correct:
- * - What a job reads is what its commit checks: the versionstamp of each record, on exclusive stores
- *   too; of deferred ones that its number in the journal is unused (`journal.ts`). A record in an
- *   uncommitted group enters no other group.
+ * - What a job reads is what its commit checks: on a shared store the versionstamp of each record; on an
+ *   exclusive one memory is right, and its locks keep others out. A record in an uncommitted group
+ *   enters no other group.
  * - Memory changes only after a commit has succeeded. A failed or unclear one drops every record it
  *   touched from memory. Each retry plans again, on freshly read records and with new message ids.
  * - The first group leaves at once (a microtask later). Groups grow only while the store is busy. A
  *   timer would cost a lone caller most of its rate.
- * - A commit can be reported as failed after it succeeded. Each therefore writes a row of its own that
- *   tells: its number in the journal of an exclusive store, which settles it for good, and an attempt
- *   row on a shared one (`attempt.ts`), where it may still come a little later.
+ * - A commit can be reported as failed after it succeeded. An exclusive store finds out before it
+ *   answers (`journal/journal.ts`); on a shared one each commit writes an attempt row that tells
+ *   (`attempt.ts`), where it may still come a little later.
  */
 import { RelayError } from "../../errors.ts";
 import { NoAnswer } from "../rows/call_deadline.ts";

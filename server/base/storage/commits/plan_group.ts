@@ -115,7 +115,7 @@ export class PlanGroup {
     if (
       joined === null || checks > capacity.checks ||
       mutations > capacity.mutations ||
-      bytes > capacity.bytes ||
+      bytes + 2 * keyBytes > capacity.bytes || // the journal has each key as well
       keyBytes > capacity.keyBytes
     ) {
       if (this.members.length > 0) return false;

@@ -45,6 +45,8 @@ export interface JournalBounds {
   bytes: number;
   /** How long a row may wait to be saved, in ms, if neither comes before. */
   afterMs: number;
+  /** How long a commit waits for what has to be saved first, in ms; ROOM_MS unless given. */
+  roomMs?: number;
 }
 
 /** Measured: a start reads as much as these allow in about a second. */
@@ -71,8 +73,8 @@ const SAVED_KEY_BYTES = 60_000;
 const DELETIONS = 500;
 /** Of up to 64 KiB. */
 const ROWS_OF_A_READ = 100;
-/** How long a commit waits for what has to be saved first. */
-const ROOM_MS = 2_000;
+/** A job that waits is tried again then, as long as its caller waits for it. */
+const ROOM_MS = 5_000;
 /** How long the end of a relay may take for saving: what is left is read by the next start. */
 const CLOSING_MS = 400;
 
@@ -239,7 +241,7 @@ export class Journal implements Backend {
     // Sums of one counter may come in any order, and many commits that are held long share one.
     const changing = planned.filter(({ write }) => write.kind !== "sum");
     const names = [...checked, ...changing.map(({ name }) => name)];
-    const untilMs = performance.now() + ROOM_MS;
+    const untilMs = performance.now() + (this.#bounds.roomMs ?? ROOM_MS);
     for (;;) {
       const held = this.#heldBy(names);
       if (held !== undefined) await held;
@@ -323,8 +325,7 @@ export class Journal implements Backend {
       void this.#changed.writes(direct.map(({ name }) => name), ended.promise);
     }
     try {
-      const stored = await this.#store([...checks, isFree], written, number)
-        .finally(() => this.#open.delete(number));
+      const stored = await this.#store([...checks, isFree], written, number);
       if (stored === null) return null;
       const versionstamp = versionstampOf(number);
       const saved: ChangedRow[] = [];
@@ -367,13 +368,17 @@ export class Journal implements Backend {
     writes: readonly Write[],
     number: number,
   ): Promise<string | null> {
+    let failure: unknown;
+    let stored: string | null;
     try {
-      return await this.store.commit(checks, writes) ?? await this.#storedUnder(number);
-    } catch (failure) {
-      const stored = await this.#settle(number, failure);
-      if (stored === null) throw failure;
-      return stored;
+      stored = await this.store.commit(checks, writes) ?? await this.#storedUnder(number);
+    } catch (error) {
+      failure = error;
+      stored = await this.#settle(number, error); // where that throws, its rows have to stay
     }
+    this.#open.delete(number);
+    if (stored === null && failure !== undefined) throw failure;
+    return stored;
   }
 
   /** The versionstamp of the row that this process has under a number, or null. */

@@ -342,7 +342,7 @@ Deno.test("a full journal on a full disk refuses commits after a while, and take
     await journal.close();
     assert.deepEqual([await stored("t0"), await stored("late")], [0, 2]);
   }, {
-    bounds: { ...NEVER, rows: 1 },
+    bounds: { ...NEVER, rows: 1, roomMs: 100 },
     intercept: (commit, run) =>
       full && stepOf(commit) === "save" ? Promise.reject(diskFull()) : run(),
   });

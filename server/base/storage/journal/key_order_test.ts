@@ -108,6 +108,7 @@ Deno.test("a key that fits Deno KV's 2,048 bytes is told by the length of its na
     keys.push(["k".repeat(length)], [length, "k".repeat(length - 20), true]);
     keys.push([new Uint8Array(length)], [new Uint8Array(length >> 1)], ["€".repeat(length / 3)]);
   }
+  assert.equal(keys.length, 150);
   for (const key of keys) {
     const isTaken = await kv.set(key, 1).then(() => true, () => false);
     assert.equal(orderedName(key).length <= 2_048, isTaken);
