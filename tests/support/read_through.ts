@@ -123,6 +123,11 @@ export function readThrough(kv: Deno.Kv): Deno.Kv {
   return seen;
 }
 
+/** Waits until a relay with SAVED_AT_ONCE has all rows where they belong, and reads them there. */
+export async function untilSaved(kv: Deno.Kv): Promise<void> {
+  while ((await readJournal(rawOf(kv))).size > 0) await delay(2);
+}
+
 async function unmasked(kv: Deno.Kv, keys: readonly Deno.KvKey[]): Promise<void> {
   const untilMs = performance.now() + SAVED_WITHIN_MS;
   for (;;) {
