@@ -32,7 +32,7 @@ export async function openKvFile(path: string): Promise<Deno.Kv> {
 
 /** What a commit sets by setting a row: that row, or what stands in it where it is one of the journal. */
 export function setBy(key: Deno.KvKey, value: unknown): [key: Deno.KvKey, value: unknown][] {
-  if (key[0] !== JOURNAL) return [[key, value]];
+  if (key[0] !== JOURNAL || value === undefined) return [[key, value]];
   const set = changesOf(value as JournalRow).filter(([kind]) => kind === SET);
   return set.map(([, key, value]) => [key, value]);
 }
