@@ -1,5 +1,11 @@
 /** POST /v1/admin/purge: who may be purged, what goes, and what stays. */
-import { openMemoryKv, rawOf, storedRecord } from "../../support/read_through.ts";
+import {
+  openMemoryKv,
+  rawOf,
+  SAVED_AT_ONCE,
+  storedRecord,
+  untilSaved,
+} from "../../support/read_through.ts";
 import assert from "node:assert/strict";
 import { inKey, outKey } from "../../../server/messaging/mailboxes/agent_mailboxes.ts";
 import { purgeKey, purgingKey } from "../../../server/messaging/messages/rows/purge_record.ts";
@@ -262,6 +268,7 @@ for (const when of ["before", "after"] as const) {
       await using relay = await startTestRelay({
         config,
         deps: { kv: aroundPieces(kv, when, purge) },
+        relay: { journalBounds: SAVED_AT_ONCE },
       });
       const alice = await registerAgent(relay, "alice");
       Object.assign(world, { relay, alice });
@@ -269,6 +276,7 @@ for (const when of ["before", "after"] as const) {
       const id = await alice.sent({ to: "bob_1", body: "x".repeat(64_000) });
       const last = await bob.sent({ to: "bob_1", body: "stays" });
       const expected = when === "before" ? [last] : [id, last];
+      await untilSaved(kv); // else memory has the pieces
       if (reader === "inbox") {
         assert.deepEqual((await bob.inbox()).map((message) => message.id), expected);
       } else if (reader === "outbox") {
