@@ -275,16 +275,16 @@ for (const when of ["before", "after"] as const) {
       const bob = await registerAgent(relay, "bob_1");
       const id = await alice.sent({ to: "bob_1", body: "x".repeat(64_000) });
       const last = await bob.sent({ to: "bob_1", body: "stays" });
-      const expected = when === "before" ? [last] : [id, last];
+      // A read of an exclusive store gives what is so when it ends, the purge included.
+      const expected = [last];
       await untilSaved(kv); // else memory has the pieces
       if (reader === "inbox") {
         assert.deepEqual((await bob.inbox()).map((message) => message.id), expected);
       } else if (reader === "outbox") {
-        assert.equal((await alice.outbox()).length, when === "before" ? 0 : 1);
+        assert.equal((await alice.outbox()).length, 0);
       } else {
         const answer = await bob.call("GET", `/v1/messages/${id}/signed-request`);
-        if (when === "before") assertRefused(answer, "not_found");
-        else assertStatus(answer, 200);
+        assertRefused(answer, "not_found");
       }
       await setBanned(relay, alice, false);
       assert.deepEqual((await readFigures(relay)).events.map((event) => event.id), [last]);
