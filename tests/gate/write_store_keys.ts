@@ -13,7 +13,6 @@ export interface StoreKey {
   /** All parts: of fixed ones the value, of others their name and whether it stands for several. */
   parts: readonly (string | number | { name: string; isRest: boolean })[];
   kind: "record" | "row";
-  deferred: boolean;
   holds: string;
   expires?: string;
 }
@@ -38,7 +37,6 @@ export function readStoreKeys(file: string, text: string): StoreKey[] {
         file,
         parts: [...prefix, ...namedParts(splitOutside(types).at(-1) ?? "")],
         kind: match[1] === "Row" ? "row" : "record",
-        deferred: told.deferred === true,
         holds: told.holds,
         expires: told.expires,
       };
@@ -101,11 +99,11 @@ export function isDeclared(key: Deno.KvKey, { parts }: StoreKey): boolean {
 
 /** The page with the table of these declarations. */
 export function withStoreKeys(page: string, keys: readonly StoreKey[]): string {
-  const rows = keys.map(({ file, parts, kind, deferred, holds, expires }) => {
+  const rows = keys.map(({ file, parts, kind, holds, expires }) => {
     const shape = parts.map((part) =>
       typeof part === "object" ? (part.isRest ? "..." : "") + part.name : JSON.stringify(part)
     );
-    const stays = [kind, ...deferred ? ["deferred"] : [], ...expires ? [expires] : []].join(", ");
+    const stays = [kind, ...expires ? [expires] : []].join(", ");
     const place = file.replace(/^server\//, "");
     return `| \`[${shape.join(", ")}]\` | ${holds} | ${stays} | \`${place}\` |\n`;
   });

@@ -31,7 +31,6 @@ Deno.test("readStoreKeys() reads names, fixed parts, kinds and words of declarat
     const b = defineRecord<{ v: 1; of: string[] }, [id: string, what: "bytes"]>(["b", 0], 2, {
       holds: "c",
       expires: "1 h",
-      deferred: true,
     });
     const c = defineWindow<[who: string]>("sends", { holds: "sends" });
     const d = defineRecord<number>(["d"], 0, { holds: "a number" })();`;
@@ -43,7 +42,7 @@ Deno.test("readStoreKeys() reads names, fixed parts, kinds and words of declarat
 | key | value | kind, expiry | declared in |
 |---|---|---|---|
 | \`["a", orgId, ...what, n]\` | bytes (60,000 each), of "one" | row | \`x.ts\` |
-| \`["b", 0, id, "bytes"]\` | c | record, deferred, 1 h | \`x.ts\` |
+| \`["b", 0, id, "bytes"]\` | c | record, 1 h | \`x.ts\` |
 | \`["window", "sends", who]\` | sends | record | \`x.ts\` |
 | \`["d"]\` | a number | record | \`x.ts\` |
 

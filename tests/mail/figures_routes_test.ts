@@ -7,7 +7,7 @@ import { handIn, mailText } from "../support/inbound_mail.ts";
 import { accepted, assertMailRefused, MailKeyHolder } from "../support/mail_caller.ts";
 import { registerOrg, startMailRelay } from "../support/mail_relay.ts";
 import { receive, verifiedOrg } from "../support/mail_tools.ts";
-import { openMemoryKv } from "../support/read_through.ts";
+import { SAVED_AT_ONCE, openMemoryKv, untilSaved } from "../support/read_through.ts";
 import type { TestRelay } from "../support/relay.ts";
 import { deliver, listMessages } from "../support/sending_org.ts";
 import { storeOn } from "../support/store_on.ts";
@@ -67,10 +67,14 @@ Deno.test("usage counts the UTC day, activity fills its hours and days", async (
 Deno.test("what waits to be sent leaves the hour in which it was counted, whenever its commit was made", async () => {
   using kv = await openMemoryKv();
   const reads = delayReads(kv);
-  await using relay = await startMailRelay({ deps: { kv: reads.kv } });
+  await using relay = await startMailRelay({
+    deps: { kv: reads.kv },
+    relay: { journalBounds: SAVED_AT_ONCE },
+  });
   const holder = await verifiedOrg(relay);
   const inbox = await holder.inbox();
   await receive(relay, inbox.address);
+  await untilSaved(kv);
   const [{ id }] = await listMessages(holder, inbox);
   relay.clock.advance(HOUR_MS - 1);
   // The reply has its time; an hour begins before it is committed.

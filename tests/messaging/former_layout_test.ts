@@ -1,14 +1,16 @@
-/** Stores of layouts 1 and 2, as exclusive relays of their times wrote them, go on under the present one. */
+/** Stores of layouts 1 to 3, as exclusive relays of their times wrote them, go on under the present one. */
 import assert from "node:assert/strict";
+import { inKey, outKey } from "../../server/messaging/mailboxes/agent_mailboxes.ts";
 import { LAYOUT_VERSION } from "../../server/base/storage/rows/layout.ts";
 import { keyPairFromHex } from "../../toolkit/mod.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
+import { journalNumbers } from "../support/journal.ts";
 import { openMemoryKv } from "../support/read_through.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { readFixture, repeatRequest, restoreFixture } from "../support/stored_fixture.ts";
 import { TestAgent } from "../support/test_agent.ts";
 
-const FORMER = [1, 2].map((layout) => ({
+const FORMER = [1, 2, 3].map((layout) => ({
   layout,
   fixture: new URL(`./layout_${layout}.json`, import.meta.url),
 }));
@@ -31,6 +33,13 @@ for (const { layout, fixture, shared } of CASES) {
     assert.deepEqual((await kv.get(["meta", "layout"])).value, {
       version: shared ? layout : LAYOUT_VERSION,
     });
+    assert.equal(shared ? (await journalNumbers(kv)).length : 0, 0);
+    // Those of layout 3 stood in its journal alone.
+    const records = [inKey(1), inKey(2), outKey(1), outKey(2)];
+    const heads = (await kv.getMany<{ head: number }[]>(records)).map(({ value }) => value!.head);
+    const [one, two, three] = [182786457600000, 182786539520000, 182786539520256];
+    assert.deepEqual(heads, [three, one, three, two]);
+
     const sends = former.requests.filter(({ method }) => method === "POST");
     assert.equal(sends.length, 3);
     for (const request of sends) {
@@ -58,6 +67,7 @@ for (const { layout, fixture, shared } of CASES) {
     }
     // What the journal holds is in the records' rows where the next relay reads them.
     await relay.stop();
+    assert.deepEqual(await journalNumbers(kv), []);
     await using later = await startTestRelay({ deps: { kv }, clockStartMs: relay.clock.now() });
     await alice!.at(later).sent({ to: "bob", body: "later" });
     const unread = await bob!.at(later).poll("unread=true");

@@ -14,8 +14,11 @@ for (const shared of [false, true]) {
     const reads = delayReads(kv);
     {
       const config = { sharedStore: shared };
+      const former = await startTestRelay({ config, deps: { kv } });
+      const registered = await registerAgents(former, "alice", "bob_1");
+      await former.stop(); // whose memory has the handles
       await using relay = await startTestRelay({ config, deps: { kv: reads.kv } });
-      const [alice, bob] = await registerAgents(relay, "alice", "bob_1");
+      const [alice, bob] = registered.map((agent) => agent.at(relay)) as typeof registered;
       // Memory alone knows by now which signatures this relay accepted.
       relay.clock.advance(700_000);
       const timestamp = relay.clock.seconds();

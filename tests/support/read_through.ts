@@ -32,7 +32,7 @@ export async function openKvFile(path: string): Promise<Deno.Kv> {
 
 /** What a commit sets by setting a row: that row, or what stands in it where it is one of the journal. */
 export function setBy(key: Deno.KvKey, value: unknown): [key: Deno.KvKey, value: unknown][] {
-  if (key[0] !== JOURNAL) return [[key, value]];
+  if (key[0] !== JOURNAL || value === undefined) return [[key, value]];
   const set = changesOf(value as JournalRow).filter(([kind]) => kind === SET);
   return set.map(([, key, value]) => [key, value]);
 }
@@ -121,6 +121,11 @@ export function readThrough(kv: Deno.Kv): Deno.Kv {
   });
   raws.set(seen, kv);
   return seen;
+}
+
+/** Waits until a relay with SAVED_AT_ONCE has all rows where they belong, and reads them there. */
+export async function untilSaved(kv: Deno.Kv): Promise<void> {
+  while ((await readJournal(rawOf(kv))).size > 0) await delay(2);
 }
 
 async function unmasked(kv: Deno.Kv, keys: readonly Deno.KvKey[]): Promise<void> {

@@ -14,7 +14,7 @@ export interface SilentStore {
   failAfter(calls: number, message: string): void;
   /** Calls that wait for an answer. */
   readonly waiting: number;
-  /** Resolves when a call waits. */
+  /** Resolves when a call waits, or fails. */
   reached(): Promise<void>;
   /** Does what waits only now, answers it, and all that comes. */
   speak(): void;
@@ -30,12 +30,19 @@ export function silentStore(given: Deno.Kv): SilentStore {
   const waiting: { isCommit: boolean; call: PromiseWithResolvers<void> }[] = [];
   let reached: (() => void)[] = [];
 
+  function tellReached(): void {
+    for (const tell of reached.splice(0)) tell();
+  }
+
   async function transaction(isCommit = false): Promise<void> {
     if (left-- > 0) return;
-    if (failure !== null) throw new TypeError(failure);
+    if (failure !== null) {
+      tellReached();
+      throw new TypeError(failure);
+    }
     const call = Promise.withResolvers<void>();
     waiting.push({ isCommit, call });
-    for (const tell of reached.splice(0)) tell();
+    tellReached();
     await call.promise;
   }
 

@@ -1,5 +1,6 @@
 /** A store as a former version of the relay left it, kept as JSON. */
 import { Buffer } from "node:buffer";
+import { rawOf } from "./read_through.ts";
 import type { TestRelay } from "./relay.ts";
 import { type Answer, ask } from "./answer.ts";
 
@@ -26,7 +27,8 @@ export async function readFixture(url: URL): Promise<StoredFixture> {
 
 /** Puts the rows into an empty store. */
 export async function restoreFixture(kv: Deno.Kv, { rows }: StoredFixture): Promise<void> {
-  for (const [key, value] of rows) await kv.set(decode(key) as Deno.KvKey, decode(value));
+  const raw = rawOf(kv);
+  for (const [key, value] of rows) await raw.set(decode(key) as Deno.KvKey, decode(value));
 }
 
 /** Sends the very bytes of a former request. */

@@ -4,7 +4,8 @@ import { blobFilesIn } from "../../support/blob_rig.ts";
 import { decide, makeDraftWorld, newestApproval, sentMessages } from "../../support/draft_world.ts";
 import { accepted, assertMailRefused, type MailKeyHolder } from "../../support/mail_caller.ts";
 import { type MailAnswer, startMailRelay } from "../../support/mail_relay.ts";
-import { startMailStore } from "../../support/mail_store.ts";
+import { rowsNaming, startMailStore } from "../../support/mail_store.ts";
+import { openMemoryKv, rawOf, SAVED_AT_ONCE, untilSaved } from "../../support/read_through.ts";
 import type { TestRelay } from "../../support/relay.ts";
 import { deliver, newSendingOrg, send, takenFor } from "../../support/sending_org.ts";
 
@@ -136,6 +137,24 @@ Deno.test("stored answers count in storage for as long as they stand", async () 
     kept += (await Deno.stat(path)).size;
   }
   assert.equal(await usedBytes(owner), kept);
+});
+
+Deno.test("what is deleted stands in no row of the journal either, once that is saved", async () => {
+  using kv = await openMemoryKv();
+  await using relay = await startMailRelay({
+    deps: { kv },
+    relay: { journalBounds: SAVED_AT_ONCE },
+  });
+  const owner = await newSendingOrg(relay);
+  const inbox = await owner.inbox();
+  accepted(await send(owner, inbox, { text: SECRET }, { "Idempotency-Key": "key" }), 202);
+  const holding = async () => (await rowsNaming(rawOf(kv), SECRET)).length;
+  await deliver(relay);
+  assert.ok(await holding() > 0);
+  accepted(await owner.ask("DELETE", `/v1/mail/inboxes/${inbox.id}`), 204);
+  await sweep(relay, 3);
+  await untilSaved(kv);
+  assert.equal(await holding(), 0);
 });
 
 Deno.test("the end of an inbox takes its answers along", async () => {

@@ -6,7 +6,7 @@ import type { OutgoingRow } from "../../../server/base/outgoing/outgoing_row.ts"
 import { KV_CONNECT_CAPACITY } from "../../../server/base/storage/rows/store.ts";
 import { createFakeKv } from "../../support/fake_kv.ts";
 import { accepted } from "../../support/mail_caller.ts";
-import { openMemoryKv } from "../../support/read_through.ts";
+import { SAVED_AT_ONCE, openMemoryKv } from "../../support/read_through.ts";
 import { takenFor } from "../../support/sending_org.ts";
 import {
   deliveriesOf,
@@ -90,7 +90,7 @@ Deno.test("an event that fails is delivered ten times, at the times of the sched
 });
 
 Deno.test("attempts that a process did not live to end are none of the ten", async () => {
-  await using world = await startWebhookWorld();
+  await using world = await startWebhookWorld({ relay: { journalBounds: SAVED_AT_ONCE } });
   const { receiver, relay: { deps: { kv } } } = world;
   receiver.answer = () => new Response(null, { status: 500 });
   const { id } = await newWebhook(world);
@@ -331,7 +331,7 @@ Deno.test("the log keeps the last hundred attempts", async () => {
 });
 
 Deno.test("an attempt that could not be made, for whatever reason of the relay's, is none of the ten", async () => {
-  await using world = await startWebhookWorld();
+  await using world = await startWebhookWorld({ relay: { journalBounds: SAVED_AT_ONCE } });
   const { receiver, relay } = world;
   receiver.answer = () => new Response(null, { status: 500 });
   const { id } = await newWebhook(world);

@@ -140,6 +140,22 @@ export class ChangedRows {
     }
   }
 
+  /** How many rows of a range may be the store's and are deleted, before there are enough without them. */
+  deletedBefore(
+    { from, to }: { from: string; to: string },
+    limit: number,
+    reverse: boolean,
+  ): number {
+    let deleted = 0;
+    let kept = 0;
+    for (const name of this.#names.between(from, to, reverse)) {
+      if (this.#rows.get(name)!.versionstamp !== null) kept++;
+      else deleted++;
+      if (kept >= limit || deleted >= MOST_DELETED) break;
+    }
+    return deleted;
+  }
+
   /**
    * Rows of a range of names as they are now.
    * @param found the first ones of the store, at most `most`
@@ -176,6 +192,8 @@ export class ChangedRows {
 
 /** Kept for reads under way, at most: one that the store does not answer would keep all that is saved. */
 const LEAVING_BYTES = 32 * 1024 * 1024;
+/** A read that lacks more than these is made again, larger. */
+const MOST_DELETED = 1_000;
 /** No name comes behind it. */
 const AFTER_ALL = "\xff";
 

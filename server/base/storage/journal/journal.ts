@@ -220,7 +220,8 @@ export class Journal implements Backend {
 
   async list<T>(selector: Deno.KvListSelector, limit: number, reverse: boolean): Promise<Row<T>[]> {
     const range = rangeOf(selector);
-    for (let most = limit;; most *= 4) {
+    const deleted = this.#changed.deletedBefore(range, limit, reverse);
+    for (let most = limit + deleted;; most *= 4) {
       const merged = await this.#changed.read(
         () => this.store.list<T>(selector, most, reverse),
         (name) => name >= range.from && name < range.to,
