@@ -29,7 +29,6 @@ const MOST_REPLY_CHARACTERS = 2 ** 20;
 const CHUNK_BYTES = 64 * 1024;
 const CR = 13;
 const LF = 10;
-const DOT = 46;
 interface ContentReply {
   came: Promise<string>;
   said: string | null;
@@ -222,24 +221,11 @@ function isLineEnd(content: Uint8Array, at: number): boolean {
  * LF may be an end of line to others; a dot that begins one is doubled.
  */
 function wireChunk(content: Uint8Array, at: number, end: number): Uint8Array {
-  if (isAsOnWire(content, at, end)) return content.subarray(at, end);
   const bytes = Buffer.from(content.buffer, content.byteOffset + at, end - at);
   let text = bytes.toString("latin1");
   if (/\r(?!\n)|(?<!\r)\n/.test(text)) text = text.replace(/\r\n|\r|\n/g, "\r\n");
   if (text.startsWith(".") && (at === 0 || isLineEnd(content, at))) text = `.${text}`;
   return Buffer.from(text.replaceAll("\n.", "\n.."), "latin1");
-}
-
-/** Whether a part is the same over the wire, as nearly all are: strings of it would be 64 KiB to collect. */
-function isAsOnWire(content: Uint8Array, at: number, end: number): boolean {
-  for (let i = at; i < end; i++) {
-    const byte = content[i]!;
-    if (byte > DOT) continue; // most are letters
-    if (byte === CR && content[i + 1] !== LF) return false;
-    if (byte === LF && content[i - 1] !== CR) return false;
-    if (byte === DOT && (i === 0 || content[i - 1] === LF || content[i - 1] === CR)) return false;
-  }
-  return true;
 }
 
 /** Texts of replies are UTF-8 with most servers; what is none stays as it came, a character a byte. */
