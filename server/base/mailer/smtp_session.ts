@@ -1,9 +1,8 @@
 /** One connection to the next hop (RFC 5321), which may carry several mails, one after the other. */
-import type { Socket } from "node:net";
+import { Readable } from "node:stream";
 import SMTPConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
 import type { SmtpConfig } from "../config/mail_config.ts";
 import type { Handover, MailOutcome, OutgoingMail, RefusalStage } from "./mailer.ts";
-import { SmtpDialogue, type SmtpFailure, smtpFailure, type Within } from "./smtp_dialogue.ts";
 import { parseSmtpReply } from "./smtp_reply.ts";
 
 export interface SmtpTiming {
@@ -24,20 +23,22 @@ export interface SmtpTiming {
   idleMs: number;
 }
 
-/** What the library keeps to itself, and is taken from it once a connection is made. */
-interface Inner {
-  _socket: Socket;
-  _onSocketData(chunk: unknown): void;
-  _supportedExtensions: string[];
-  _maxAllowedSize: number;
+/** What nodemailer's errors carry. */
+interface SmtpError extends Error {
+  code?: string;
+  command?: string;
+  /** The reply, as it came. */
+  response?: string;
 }
+
+/** Bytes handed to the library at a time: it looks at each of them on this thread. */
+const CHUNK_BYTES = 64 * 1024;
 
 export class SmtpSession {
   readonly #connection: SMTPConnection;
   readonly #login: SmtpConfig;
   readonly #timing: SmtpTiming;
-  /** Null until it is connected and logged in. */
-  #dialogue: SmtpDialogue | null = null;
+  #isOpen = false;
   #isOver = false;
   #isReusable = false;
   #onBroken: (error: Error) => void = () => {};
@@ -59,8 +60,7 @@ export class SmtpSession {
     this.#connection.on("end", () => {
       this.#isOver = true;
       // Right after this the library tells those who wait for a reply, with its own reason.
-      const ended = { code: "ECONNECTION", command: "CONN" };
-      setImmediate(() => this.#onBroken(smtpFailure("the connection has ended", ended)));
+      setImmediate(() => this.#onBroken(new Error("the connection has ended")));
       this.onEnd();
     });
   }
@@ -74,22 +74,27 @@ export class SmtpSession {
   async send(mail: OutgoingMail, { beforeContent, signal }: Handover): Promise<MailOutcome> {
     this.#isReusable = false;
     this.isContentBegun = false;
-    /** What beforeContent threw. */
+    /** Settles once beforeContent has settled, if it was called. */
+    let asked: Promise<void> = Promise.resolve();
     let denied: { error: unknown } | null = null;
     /** True from when the final dot may have been sent. */
     let isWhole = false;
+    const ask = async () => {
+      this.isContentBegun = true;
+      asked = beforeContent().catch((error) => void (denied = { error }));
+      await asked;
+      if (denied !== null) throw new Error("withdrawn before the content");
+    };
     const onWhole = () => {
       isWhole = true;
       this.#wait(Math.min(this.#timing.finalReplyMs, mail.finalReplyMs ?? Infinity));
     };
     try {
-      const response = await this.#watched(signal, async (within) => {
-        const dialogue = await this.#prepare(within);
-        await this.#begin(dialogue, mail, within);
-        this.isContentBegun = true;
-        await beforeContent().catch((error) => void (denied = { error }));
-        if (denied !== null) throw new Error("withdrawn before the content");
-        return await dialogue.send(mail.content, within, onWhole);
+      const response = await this.#watched(signal, async (step) => {
+        await this.#prepare(step);
+        // Nothing is read from the stream before the next hop has answered DATA with 354.
+        const stream = Readable.from(contentOf(mail, ask, onWhole), { objectMode: false });
+        return await this.#transact(step, mail, stream);
       });
       const reply = parseSmtpReply(response);
       // A reply before the end is about something else than the whole mail.
@@ -97,9 +102,10 @@ export class SmtpSession {
       this.#isReusable = true;
       return { result: "sent", reason: `${reply?.code ?? 250} at DATA`, reply };
     } catch (failure) {
+      await asked;
       const withdrawn = denied as { error: unknown } | null;
       if (withdrawn !== null) throw withdrawn.error;
-      return this.#outcomeOf(failure as SmtpFailure, isWhole);
+      return this.#outcomeOf(failure as SmtpError, isWhole);
     }
   }
 
@@ -116,8 +122,7 @@ export class SmtpSession {
       const timer = setTimeout(end, this.#timing.quitMs);
       if (this.#isOver || !socket || socket.destroyed) return end();
       socket.once("close", end);
-      if (this.#dialogue === null) connection.quit();
-      else this.#dialogue.quit().then(end);
+      connection.quit();
     });
   }
 
@@ -126,7 +131,7 @@ export class SmtpSession {
   }
 
   /** Does something with the connection that ends when it breaks, is given up, or takes too long. */
-  async #watched<T>(signal: AbortSignal, work: (within: Within) => Promise<T>): Promise<T> {
+  async #watched<T>(signal: AbortSignal, work: (step: Step) => Promise<T>): Promise<T> {
     const broken = Promise.withResolvers<never>();
     broken.promise.catch(() => {});
     this.#onBroken = broken.reject;
@@ -140,8 +145,15 @@ export class SmtpSession {
       broken.reject(Object.assign(new Error("too slow"), { code: "ETIMEDOUT" }));
       this.close();
     }, this.#timing.wholeMs);
+    const step: Step = (call) =>
+      Promise.race([
+        broken.promise,
+        new Promise<never>((resolve, reject) =>
+          call((error, result) => error ? reject(error) : resolve(result as never))
+        ),
+      ]);
     try {
-      return await work((what) => Promise.race([broken.promise, what]));
+      return await work(step);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", giveUp);
@@ -150,45 +162,39 @@ export class SmtpSession {
   }
 
   /** Connects and logs in, or makes sure that the connection is still there and knows of no mail. */
-  async #prepare(within: Within): Promise<SmtpDialogue> {
-    if (this.#dialogue !== null) {
-      this.#wait(this.#timing.replyMs);
-      await this.#dialogue.reset(within);
-      return this.#dialogue;
-    }
+  async #prepare(step: Step): Promise<void> {
     const connection = this.#connection;
-    await within(called((done) => connection.connect(done)));
-    const { user, password } = this.#login;
-    if (user !== undefined) {
-      await within(called((done) => connection.login({ user, pass: password }, done)));
+    if (this.#isOpen) {
+      this.#wait(this.#timing.replyMs);
+      await step((done) => connection.reset(done));
+      return;
     }
-    const { _socket: socket, _onSocketData, _supportedExtensions } = this.#inner;
-    socket.removeListener("data", _onSocketData);
-    return this.#dialogue = new SmtpDialogue(socket, _supportedExtensions, (failure) => {
-      this.#isOver = true;
-      this.close();
-      this.#onBroken(failure);
-    });
+    await step((done) => connection.connect(done));
+    const { user, password } = this.#login;
+    if (user !== undefined) await step((done) => connection.login({ user, pass: password }, done));
+    this.#isOpen = true;
   }
 
-  async #begin(dialogue: SmtpDialogue, mail: OutgoingMail, within: Within): Promise<void> {
+  async #transact(step: Step, mail: OutgoingMail, stream: Readable): Promise<string> {
+    const connection = this.#connection;
     this.transactions++;
     const sizeBytes = mail.content.length;
-    // A server that would refuse it by its size is to say so to the content, with its own codes.
-    const { _maxAllowedSize: taken } = this.#inner;
-    const size = taken && sizeBytes > taken ? {} : { sizeBytes };
-    await dialogue.begin({ from: mail.from, to: mail.to, ...size }, within);
-  }
-
-  get #inner(): Inner {
-    return this.#connection as unknown as Inner;
+    // The library refuses by itself what is larger than the server says that it takes. The server is
+    // to say so, with its own codes: it is not told the size before.
+    const { _maxAllowedSize: taken } = connection as unknown as { _maxAllowedSize?: number };
+    const size = taken && sizeBytes > taken ? undefined : sizeBytes;
+    const envelope = { from: mail.from, to: [mail.to], size };
+    const { response } = await step<{ response: string }>((done) =>
+      connection.send(envelope, stream, done)
+    );
+    return response;
   }
 
   #wait(ms: number): void {
     if (this.#connection._socket) this.#connection._socket.setTimeout(ms);
   }
 
-  #outcomeOf({ code, command, response }: SmtpFailure, isWhole: boolean): MailOutcome {
+  #outcomeOf({ code, command, response }: SmtpError, isWhole: boolean): MailOutcome {
     const reply = response === undefined ? null : parseSmtpReply(response);
     const at = command === undefined || command === "API" ? "" : ` at ${command}`;
     const reason = `${reply?.code ?? code ?? "given up"}${at}`;
@@ -197,23 +203,30 @@ export class SmtpSession {
     const isThere = isRefusal && reply.code !== 421;
     // A refusal of the content may have come before its end: what the server says of the end would
     // then be taken for the answer to the next command.
-    this.#isReusable = isThere && this.#dialogue !== null && !this.isContentBegun;
+    this.#isReusable = isThere && this.#isOpen && !this.isContentBegun;
     const stage = stageOf(command);
     const permanent = isRefusal && reply.code >= 500;
-    return {
-      result: "refused",
-      stage,
-      permanent,
-      reason,
-      reply,
-      isReached: this.#dialogue !== null,
-    };
+    return { result: "refused", stage, permanent, reason, reply, isReached: this.#isOpen };
   }
 }
 
-/** One call of the library. */
-function called(call: (done: (error?: Error | null) => void) => void): Promise<void> {
-  return new Promise((resolve, reject) => call((error) => error ? reject(error) : resolve()));
+/** One call of the library; also rejects when the connection breaks meanwhile. */
+type Step = <T = void>(
+  call: (done: (error?: Error | null, result?: unknown) => void) => void,
+) => Promise<T>;
+
+async function* contentOf(
+  { content }: OutgoingMail,
+  ask: () => Promise<void>,
+  onWhole: () => void,
+): AsyncGenerator<Uint8Array> {
+  await ask();
+  for (let at = 0; at < content.length; at += CHUNK_BYTES) {
+    yield content.subarray(at, at + CHUNK_BYTES);
+    // A reply that has come is read before the end is sent, so it is known to be early.
+    if (content.length > CHUNK_BYTES) await new Promise((resolve) => setTimeout(resolve));
+  }
+  onWhole();
 }
 
 function stageOf(command: string | undefined): RefusalStage {
