@@ -77,7 +77,7 @@ export function permissionFlags(env: Environment, resolvConf = ""): string[] {
     ...flag("write", dataDir),
     ...flag("env", SETTING_NAMES),
     ...netFlags(env, resolvConf),
-    ...flag("sys", ["hostname", "statfs", ...(isMailOn(env) ? ["setPriority"] : [])]),
+    ...flag("sys", ["hostname", "statfs"]),
   ];
 }
 

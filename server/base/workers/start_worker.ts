@@ -1,5 +1,4 @@
 /** Starts the workers of a relay: each with no more rights than it needs. */
-import { mayLowerPriority } from "./lower_priority.ts";
 
 export interface WorkerEvents {
   message(message: unknown): void;
@@ -21,21 +20,7 @@ export interface WorkerToStart {
   name: string;
   /** None at all unless given. */
   permissions?: Deno.PermissionOptions;
-  /** Whether its program calls lowerPriority(), for which it has the right where this process may give it. */
-  goesLast?: boolean;
 }
-
-/** None but the one that lowerPriority() takes, and gives away again. */
-const TO_GO_LAST: Deno.PermissionOptionsObject = {
-  env: false,
-  ffi: false,
-  import: false,
-  net: false,
-  read: false,
-  run: false,
-  sys: ["setPriority"],
-  write: false,
-};
 
 /**
  * What starts a worker. The runtime reads its modules by the right of this process to read them
@@ -44,10 +29,9 @@ const TO_GO_LAST: Deno.PermissionOptionsObject = {
  */
 export function workerOf(
   program: URL | string,
-  { name, goesLast = false, permissions: rights = "none" }: WorkerToStart,
+  { name, permissions = "none" }: WorkerToStart,
 ): StartWorker {
   return (events) => {
-    const permissions = goesLast && rights === "none" && mayLowerPriority() ? TO_GO_LAST : rights;
     const options: WorkerOptions & { deno: { permissions: Deno.PermissionOptions } } = {
       type: "module",
       name,

@@ -42,7 +42,7 @@ const SHORT_BYTES = 16 * 1024;
 /** Starts its worker, with no permission at all. */
 export const startMailWorker = workerOf(
   new URL("./mail_worker_program.ts", import.meta.url),
-  { name: "mail", goesLast: true },
+  { name: "mail" },
 );
 
 export class MailWorker {

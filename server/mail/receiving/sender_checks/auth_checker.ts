@@ -54,7 +54,7 @@ const BOUNDS: CheckerBounds = {
 /** Starts its worker, with no permission at all. */
 export const startAuthWorker = workerOf(
   new URL("./auth_worker.ts", import.meta.url),
-  { name: "mail-auth", goesLast: true },
+  { name: "mail-auth" },
 );
 
 interface Check {

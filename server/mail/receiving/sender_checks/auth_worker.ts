@@ -3,12 +3,9 @@
  * wants of DNS.
  */
 import type { DnsAnswer, RecordType } from "../../../../toolkit/mail/dns_message.ts";
-import { lowerPriority } from "../../../base/workers/lower_priority.ts";
 import { serveJobs } from "../../../base/workers/serve_jobs.ts";
 import type { AuthWord, DnsWord, MailToCheck, SenderCheck } from "./auth_messages.ts";
 import { checkAuth } from "./check_auth.ts";
-
-lowerPriority();
 
 const answers = new Map<number, (answer: DnsAnswer) => void>();
 let questions = 0;
