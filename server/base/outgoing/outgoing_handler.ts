@@ -102,11 +102,6 @@ export interface OutgoingHandler<P = unknown> {
    * for all other such kinds, or for none. False unless given.
    */
   readonly oneNextHop?: boolean;
-  /**
-   * Whether nobody but the queue changes or asks for rows of this kind. On an exclusive store the lease of an
-   * attempt is then in memory until something else is stored of it. False unless given.
-   */
-  readonly leasedInMemory?: boolean;
   /** The longest wait that an attempt of it ends with, in ms: what is due later comes from a clock that was wrong. */
   readonly longestPauseMs: number;
   /**

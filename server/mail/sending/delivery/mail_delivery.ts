@@ -104,7 +104,6 @@ function restOfDelivery(
     partiesOf,
     longestPauseMs: longestWaitMs(MAIL_WAITS),
     triedMs: TRIED_MS,
-    leasedInMemory: true,
     attempt: (item) => attempt(options, item),
     async extraWrites({ payload, attempts, result, dueMs, note }, reads) {
       if (note !== undefined) {
