@@ -530,10 +530,18 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
         imports: ["base", "mail", "messaging"],
         shows: "*",
         inside: {
-          admin: { shows: ["part.ts", "relay_status.ts"] },
           dev: { shows: ["part.ts"] },
           docs: { shows: ["part.ts"] },
+          sessions: {
+            shows: [
+              "own_origin.ts",
+              "session_cookie.ts",
+              "sign_in_attempts.ts",
+              "signed_sessions.ts",
+            ],
+          },
           site: { shows: ["home_route.ts", "part.ts"] },
+          admin: { imports: ["sessions"], shows: ["part.ts", "relay_status.ts"] },
         },
       },
       process: {

@@ -14,12 +14,12 @@ import { cleanLine } from "../../base/http/fields/text_fields.ts";
 import { answerPage, pageHeaders } from "../../base/pages/answer_page.ts";
 import type { OperatorActions } from "../../messaging/operator/operator_actions.ts";
 import { MAX_REASON } from "../../messaging/operator/admin_request.ts";
+import { isPlainLoopback, requireOwnOrigin } from "../sessions/own_origin.ts";
+import { SignInAttempts } from "../sessions/sign_in_attempts.ts";
 import { bansPage, confirmBanPage, confirmPurgePage, DONE } from "./ban_pages.ts";
-import { isPlainLoopback, requireOwnOrigin } from "./own_origin.ts";
 import { overviewPage } from "./overview_page.ts";
 import type { RelayStatus } from "./relay_status.ts";
-import { endedCookie, sentSessions, sessionCookie, Sessions } from "./sessions.ts";
-import { SignInAttempts } from "./sign_in_attempts.ts";
+import { sentSessions, sessionCookie, Sessions } from "./sessions.ts";
 import { signInPage } from "./sign_in_page.ts";
 
 export interface AdminPageServices {
@@ -50,7 +50,10 @@ const LOG_EVERY_MS = 10_000;
 
 export function adminPageRoutes(services: AdminPageServices): Route[] {
   const { adminToken, baseUrl, actions, status, now, log } = services;
-  const attempts = new SignInAttempts(now);
+  const attempts = new SignInAttempts(
+    now,
+    "use the value of RELAY_ADMIN_TOKEN, which is taken at any time",
+  );
   const sessions = adminToken === undefined ? null : new Sessions({
     adminToken,
     storeKey: services.addressKey,
@@ -126,9 +129,9 @@ export function adminPageRoutes(services: AdminPageServices): Route[] {
       )),
     route("POST", "/admin/sign-in", (c) => signIn(c)),
     action("/admin/sign-out", [], (_, c) => {
-      for (const sent of sentSessions(c.req.raw.headers)) sessions!.revoke(sent);
+      for (const sent of sentSessions(c.req.raw.headers)) sessions!.revoke(sent, now());
       const isSecure = !isPlainLoopback(requireOwnOrigin(c.req.raw.headers, baseUrl));
-      return Promise.resolve(seeOther("/admin", { "Set-Cookie": endedCookie(isSecure) }));
+      return Promise.resolve(seeOther("/admin", { "Set-Cookie": sessionCookie(null, isSecure) }));
     }),
     route("GET", "/admin/bans", async (c, signedIn) => {
       const { offset, done } = readQuery(c.get("query"), BANS_QUERY);
