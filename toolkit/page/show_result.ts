@@ -12,7 +12,8 @@ import { printable } from "../cli/printable.ts";
 import { describeVerdicts, type Given, type Outcome, outcomeOf } from "./describe_verdicts.ts";
 import { element } from "./element.ts";
 
-const OUTCOME: Readonly<Record<Outcome, string>> = {
+/** What all verdicts amount to, in words. */
+export const OUTCOME: Readonly<Record<Outcome, string>> = {
   passed: "Every check that you asked for passed",
   false: "Something is false",
   "not-bound": "Nothing is false, but the body is not bound to the signature",
@@ -31,28 +32,33 @@ export function showReport(
     "article",
     { class: `result ${outcome}` },
     element("h3", {}, `Message ${message.id}: ${OUTCOME[outcome]}`),
-    element(
-      "ul",
-      { class: "verdicts" },
-      ...describeVerdicts(report, given).map(({ claim, outcome, words }) => {
-        const [mark, meaning] = MARK[outcome];
-        return element(
-          "li",
-          { class: outcome },
-          element("span", { class: "mark", "aria-hidden": "true" }, mark),
-          element(
-            "span",
-            {},
-            element("span", { class: "hidden" }, meaning),
-            element("span", { class: "claim" }, `${claim}. `),
-            words,
-          ),
-        );
-      }),
-    ),
+    verdictList(report, given),
     facts(message),
     element("p", { class: "claim" }, "Body"),
     element("pre", { tabindex: "0", "aria-label": "Body of the message" }, bodyText(message.body)),
+  );
+}
+
+/** Each verdict of a report in a line. */
+export function verdictList(report: MessageReport, given: Given): HTMLElement {
+  return element(
+    "ul",
+    { class: "verdicts" },
+    ...describeVerdicts(report, given).map(({ claim, outcome, words }) => {
+      const [mark, meaning] = MARK[outcome];
+      return element(
+        "li",
+        { class: outcome },
+        element("span", { class: "mark", "aria-hidden": "true" }, mark),
+        element(
+          "span",
+          {},
+          element("span", { class: "hidden" }, meaning),
+          element("span", { class: "claim" }, `${claim}. `),
+          words,
+        ),
+      );
+    }),
   );
 }
 
