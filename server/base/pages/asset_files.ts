@@ -3,6 +3,9 @@ import { createHash } from "node:crypto";
 import copy from "./copy.js" with { type: "text" };
 import embed from "./embed.js" with { type: "text" };
 import live from "./live.js" with { type: "text" };
+import look from "./look.css" with { type: "text" };
+import mailboxStyle from "./mailbox.css" with { type: "text" };
+import mailbox from "./mailbox.js" with { type: "text" };
 import icon from "./relay.svg" with { type: "text" };
 import style from "./relay.css" with { type: "text" };
 
@@ -14,7 +17,7 @@ export interface AssetFile {
   text: string;
 }
 
-/** The one stylesheet of all pages; at most 16 kB. */
+/** The one stylesheet of all pages but those for mail; at most 16 kB. */
 export const STYLESHEET: AssetFile = fileOf("css", "text/css; charset=utf-8", style);
 export const ICON: AssetFile = fileOf("svg", "image/svg+xml", icon);
 /** Brings what a page shows up to date while it is looked at; at most 2 kB. */
@@ -23,6 +26,14 @@ export const LIVE_SCRIPT: AssetFile = fileOf("js", "text/javascript; charset=utf
 export const COPY_SCRIPT: AssetFile = fileOf("js", "text/javascript; charset=utf-8", copy);
 /** Fits a page inside another one, and hands it the fragment; at most 2 kB. */
 export const EMBED_SCRIPT: AssetFile = fileOf("js", "text/javascript; charset=utf-8", embed);
+/** The look and the parts of the pages for mail; at most 16 kB. */
+export const MAILBOX_STYLESHEET: AssetFile = fileOf(
+  "css",
+  "text/css; charset=utf-8",
+  look + mailboxStyle,
+);
+/** Keys, copying and what comes while one looks, on the pages for mail; at most 6 kB. */
+export const MAILBOX_SCRIPT: AssetFile = fileOf("js", "text/javascript; charset=utf-8", mailbox);
 
 export const ASSET_FILES: readonly AssetFile[] = [
   STYLESHEET,
@@ -30,6 +41,8 @@ export const ASSET_FILES: readonly AssetFile[] = [
   LIVE_SCRIPT,
   COPY_SCRIPT,
   EMBED_SCRIPT,
+  MAILBOX_STYLESHEET,
+  MAILBOX_SCRIPT,
 ];
 
 function fileOf(extension: string, type: string, text: string): AssetFile {

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { ASSET_FILES, COPY_SCRIPT, EMBED_SCRIPT, LIVE_SCRIPT, STYLESHEET } from "./asset_files.ts";
+import {
+  ASSET_FILES,
+  COPY_SCRIPT,
+  EMBED_SCRIPT,
+  LIVE_SCRIPT,
+  MAILBOX_SCRIPT,
+  MAILBOX_STYLESHEET,
+  STYLESHEET,
+} from "./asset_files.ts";
 
 /** As people download them before compression. */
 const STYLESHEET_BYTES = 16_000;
@@ -14,10 +22,20 @@ Deno.test("scripts have at most 2 kB each", () => {
   for (const size of sizes) assert.ok(size > 500 && size <= SCRIPT_BYTES, `${size} bytes`);
 });
 
-Deno.test("STYLESHEET has at most 16 kB, and loads nothing", () => {
-  const { length } = new TextEncoder().encode(STYLESHEET.text);
-  assert.ok(length > 1_000 && length <= STYLESHEET_BYTES, `${length} bytes`);
-  assert.doesNotMatch(STYLESHEET.text, /@import|url\(|https?:/i);
+Deno.test("each stylesheet has at most 16 kB, and loads nothing", () => {
+  const sizes = [STYLESHEET, MAILBOX_STYLESHEET].map(({ text }) => {
+    assert.doesNotMatch(text, /@import|url\(|https?:/i);
+    return new TextEncoder().encode(text).length;
+  });
+  assert.equal(sizes.filter((size) => size > 1_000 && size <= STYLESHEET_BYTES).length, 2);
+});
+
+Deno.test("MAILBOX_SCRIPT has at most 6 kB, and with all others less than 12 kB", () => {
+  const size = new TextEncoder().encode(MAILBOX_SCRIPT.text).length;
+  assert.ok(size > 500 && size <= 6_000, `${size} bytes`);
+  const scripts = ASSET_FILES.filter(({ type }) => type.startsWith("text/javascript"));
+  const total = scripts.reduce((sum, { text }) => sum + new TextEncoder().encode(text).length, 0);
+  assert.ok(scripts.length >= 4 && total < 12_000, `${total} bytes`);
 });
 
 Deno.test("ASSET_FILES are named by the hash of their content", () => {
