@@ -38,6 +38,7 @@ import { openProfiles } from "./messaging/profiles/part.ts";
 import { RecentEvents } from "./process/recent_events.ts";
 import { createRelayStatus, type RelayStatusParts } from "./process/relay_status.ts";
 import { ROUTES } from "./routes.ts";
+import { openInboxPage } from "./web/inbox/part.ts";
 import { openSite } from "./web/site/part.ts";
 import { openResealing } from "./base/sealing/open_resealing.ts";
 import { requirePossible } from "./base/storage/rows/clock_watch.ts";
@@ -145,7 +146,7 @@ async function openParts(
   const { hasAgents } = parts.add("agents", openAgents(agents));
   const opened = parts.add("custody", await openCustody(agents));
   const { custody, ring } = opened;
-  const { inbox, messages, recent, tokenSender, repetitions } = parts.add(
+  const { inbox, looks, messages, recent, tokenSender, repetitions } = parts.add(
     "messages",
     openMessages(agents, { ...options, waits, signatory: custody }),
   );
@@ -173,6 +174,7 @@ async function openParts(
   parts.add("repetitions", new RepetitionSweep(core, [...repetitions, ...mail.repetitions]));
   if (localMode !== null) parts.add("local mode", localMode.open(handIn, webhooks ?? undefined));
   parts.add("pages", { routes: mount([readPageFile], core) });
+  parts.add("inbox page", openInboxPage({ ...agents, looks }));
   parts.add("site", openSite(agents, { figures, agentSearch, holdsKeys: custody.on }));
   const { describe } = parts.add(
     "description",

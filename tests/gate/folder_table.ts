@@ -447,6 +447,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             imports: ["agents", "mailboxes"],
             shows: [
               "inbox/inbox.ts",
+              "inbox/inbox_looks.ts",
               "inbox/inbox_reader.ts",
               "inbox/page_budget.ts",
               "inbox/poll_record.ts",
@@ -479,6 +480,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
                 imports: ["rows", "send"],
                 shows: [
                   "inbox.ts",
+                  "inbox_looks.ts",
                   "inbox_reader.ts",
                   "page_budget.ts",
                   "poll_record.ts",
@@ -532,6 +534,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
         inside: {
           dev: { shows: ["part.ts"] },
           docs: { shows: ["part.ts"] },
+          mailbox: { shows: "*" },
           sessions: {
             shows: [
               "own_origin.ts",
@@ -542,6 +545,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           },
           site: { shows: ["home_route.ts", "part.ts"] },
           admin: { imports: ["sessions"], shows: ["part.ts", "relay_status.ts"] },
+          inbox: { imports: ["mailbox", "sessions"], shows: ["part.ts"] },
         },
       },
       process: {

@@ -2,9 +2,8 @@
 import { carriedRequest } from "../cli/carried_request.ts";
 import { printable } from "../cli/printable.ts";
 import { MAX_JSON_DEPTH, MessageError, parseStrict, verifyMessage } from "../mod.ts";
-import { outcomeOf } from "./describe_verdicts.ts";
-import { element } from "./element.ts";
-import { OUTCOME, verdictList } from "./show_result.ts";
+import { type Outcome, outcomeOf } from "./describe_verdicts.ts";
+import { verdictList } from "./show_result.ts";
 
 /**
  * Checks the message that a page of a relay shows, and puts the verdicts in their place; again where its
@@ -12,7 +11,7 @@ import { OUTCOME, verdictList } from "./show_result.ts";
  *
  * @param place names the element that holds the message as JSON (`data-check`) and the recipient
  * (`data-address`, `data-handle`, `data-word-name`); has an element `.check-verdicts`, and may have a form
- * with a field `from`
+ * with a field `from`. What the verdicts amount to goes where `data-outcome` stands
  */
 export function openCheck(place: HTMLElement): void {
   const form = place.querySelector("form");
@@ -24,6 +23,14 @@ export function openCheck(place: HTMLElement): void {
   if (form) form.hidden = false;
   void check(place, "");
 }
+
+/** What the verdicts amount to; `unnamed`: passed, of a key that nobody was named for. */
+const OUTCOME: Readonly<Record<Outcome | "unnamed", string>> = {
+  passed: "Signed by the sender that you named, and unchanged.",
+  unnamed: "Signed by the key above, and unchanged. Whose key that is was not compared.",
+  false: "Something is false: do not believe this message.",
+  "not-bound": "Nothing is false, but nothing shows that this is the body that was signed.",
+};
 
 async function check(place: HTMLElement, from: string): Promise<void> {
   const { check, address, handle, wordName } = place.dataset;
@@ -40,15 +47,18 @@ async function check(place: HTMLElement, from: string): Promise<void> {
     });
     const outcome = outcomeOf(report);
     const given = { hasRecipient: true, hasRequest: request !== undefined };
-    verdicts.replaceChildren(
-      element("p", { class: `check-outcome ${outcome}` }, OUTCOME[outcome]),
-      verdictList(report, given),
-    );
+    verdicts.replaceChildren(verdictList(report, given));
+    conclude(outcome, OUTCOME[from === "" && outcome === "passed" ? "unnamed" : outcome]);
   } catch (thrown) {
-    verdicts.replaceChildren(
-      element("p", { class: "check-outcome malformed" }, wordsOf(thrown)),
-    );
+    verdicts.replaceChildren();
+    conclude("malformed", wordsOf(thrown));
   }
+}
+
+function conclude(kind: string, words: string): void {
+  const place = document.querySelector("[data-outcome]")!;
+  place.className = `check-outcome ${kind}`;
+  place.textContent = words;
 }
 
 function wordsOf(thrown: unknown): string {

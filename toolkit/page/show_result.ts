@@ -12,8 +12,7 @@ import { printable } from "../cli/printable.ts";
 import { describeVerdicts, type Given, type Outcome, outcomeOf } from "./describe_verdicts.ts";
 import { element } from "./element.ts";
 
-/** What all verdicts amount to, in words. */
-export const OUTCOME: Readonly<Record<Outcome, string>> = {
+const OUTCOME: Readonly<Record<Outcome, string>> = {
   passed: "Every check that you asked for passed",
   false: "Something is false",
   "not-bound": "Nothing is false, but the body is not bound to the signature",

@@ -8,7 +8,7 @@ import { hashToken } from "../../base/http/callers/hashed_token.ts";
 import { defineRow } from "../../base/storage/rows/row_key.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 import type { AgentCore } from "../../messaging/agents/agent_core.ts";
-import { type Identity, tokenKey } from "../../messaging/agents/agent_records.ts";
+import { type Identity, tokenKey, type TokenRecord } from "../../messaging/agents/agent_records.ts";
 import { isPlainLoopback } from "../sessions/own_origin.ts";
 import { sentValues, type SessionCookie, writeCookie } from "../sessions/session_cookie.ts";
 import { type OpenSession, SignedSessions } from "../sessions/signed_sessions.ts";
@@ -85,7 +85,7 @@ export class InboxSessions {
     const [tokenHash = "", generation] = subject.split(BETWEEN);
     const key = tokenKey(tokenHash);
     if (!store.exclusive) records.refresh(key);
-    const token = await records.read(key);
+    const token = await records.read<TokenRecord>(key);
     if (token === null || await this.#generation(token.agentId) !== generation) return null;
     return await identities.byId(token.agentId);
   }

@@ -131,7 +131,10 @@ function idIn(c: Context<HttpEnv>): number {
   const text = c.get("path").split("/")[2]!;
   const id = Number(text);
   if (/^[1-9][0-9]{0,15}$/.test(text) && id <= MAX_ID) return id;
-  throw new RelayError("not_found", "a message id is an integer from 1 to 2^53-1; /inbox lists what is here");
+  throw new RelayError(
+    "not_found",
+    "a message id is an integer from 1 to 2^53-1; /inbox lists what is here",
+  );
 }
 
 /** Where a form leads when it was done: reloading that page sends nothing again. */

@@ -136,7 +136,7 @@ export function mailColumns(
   { places, heading, tools = "", rows, more = "", pane, isListFirst = false }: MailColumns,
 ): Html {
   // Each page has one h1: of what is read where something is, else of the list.
-  const head = pane === null ? html`<h1>${heading}</h1>` : html`<h2>${heading}</h2>`;
+  const head = pane === null || isListFirst ? html`<h1>${heading}</h1>` : html`<h2>${heading}</h2>`;
   // deno-fmt-ignore
   return html`<main id="main" class="mail${pane === null ? "" : " reading"}${places === "" ? " no-places" : ""}${
     isListFirst ? " list-first" : ""

@@ -101,7 +101,7 @@ Deno.test("links carry RELAY_BASE_URL", async () => {
   await bob.sent({ to: "bob", body: "hello" });
   await bench.sweep();
   const mail = await parseMail(smtp.received[0]!);
-  assert.match(mail.text!, /^Inbox: https:\/\/relay\.example\.org\/\r?$/m);
+  assert.match(mail.text!, /^Inbox: https:\/\/relay\.example\.org\/inbox\r?$/m);
   assert.match(header(mail, "list-unsubscribe"), /^<https:\/\/relay\.example\.org\/v1\//);
 });
 

@@ -16,7 +16,7 @@ import { isRead } from "./read_ranges.ts";
 export interface LookedAtRow {
   id: number;
   senderHandle: string;
-  senderAddress: string;
+  senderWordName: string;
   createdAtMs: number;
   /** The beginning of the body as text; of what is no text, of its JSON. */
   preview: string;
@@ -25,8 +25,11 @@ export interface LookedAtRow {
 }
 
 export interface LookedAtMessage extends Pick<LookedAtRow, "id" | "isFetched"> {
-  /** InboxMessage as UTF-8 JSON. */
-  json: Uint8Array;
+  /**
+   * InboxMessage as UTF-8 JSON; where its parts do not rebuild what was signed, with that as
+   * `request_base64`, by which `relay verify` takes it too.
+   */
+  json: Uint8Array<ArrayBuffer>;
 }
 
 /** What a look gives, and the page that it holds: the caller ends that, or gives it with its answer. */
@@ -90,31 +93,33 @@ export class InboxLooks {
     });
   }
 
-  /** One message as JSON, or what was signed of it. @throws RelayError as look() */
-  async bytes(
+  /** One message as JSON, as look() gives it. @throws RelayError as look() */
+  async file(
     agentId: number,
     id: number,
-    what: "message" | "request",
-  ): Promise<{ bytes: Uint8Array<ArrayBuffer>; reservation: PageReservation }> {
-    const { store, messages, pages } = this.options;
+  ): Promise<{ json: Uint8Array<ArrayBuffer>; reservation: PageReservation }> {
+    const { store, pages } = this.options;
     return await inHand(pages, agentId, async (reservation) => {
-      // First as a message of the inbox: what the agent sent is not shown here.
       const { json } = await this.#whole(agentId, id, store.now());
-      const bytes = what === "message"
-        ? Uint8Array.from(json)
-        : await messages.signedRequest(agentId, id);
-      reservation.reserve(bytes.length);
-      return { bytes, reservation };
+      reservation.reserve(json.length);
+      return { json, reservation };
     });
   }
 
   async #whole(recipientId: number, id: number, nowMs: number) {
-    const [message] = await this.options.messages.messagesOf([{ recipientId, id }], nowMs);
-    if (message !== undefined) return { id, json: message.json };
-    throw new RelayError(
-      "not_found",
-      "no message of this inbox has this id: it has expired, or is in the inbox of another agent; /inbox lists what is here",
-    );
+    const { messages } = this.options;
+    const [message] = await messages.messagesOf([{ recipientId, id }], nowMs);
+    if (message === undefined) {
+      throw new RelayError(
+        "not_found",
+        "no message of this inbox has this id: it has expired, or is in the inbox of another agent; /inbox lists what is here",
+      );
+    }
+    const { row, json } = message;
+    if (!("rawPieces" in row.request)) return { id, json: Uint8Array.from(json) };
+    const request = Buffer.from(await messages.signedRequest(recipientId, id)).toString("base64");
+    const last = Buffer.from(`,"request_base64":"${request}"}`);
+    return { id, json: Uint8Array.from(Buffer.concat([json.subarray(0, -1), last])) };
   }
 
   /** Which of these the agent has fetched. */
@@ -155,10 +160,17 @@ function rowOf(
 ) {
   const text = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   // The members before the body, as encodeMessage() writes them.
-  const { from, from_handle } = JSON.parse(`${text.toString("utf8", 0, bodyAt)}null}`);
+  const { from_handle, from_word_name } = JSON.parse(`${text.toString("utf8", 0, bodyAt)}null}`);
   const end = bodyAt + Math.min(bodySizeBytes, PREVIEW_BYTES);
   const preview = previewOf(text.toString("utf8", bodyAt, end), end < bodyAt + bodySizeBytes);
-  return { id, senderHandle: from_handle, senderAddress: from, createdAtMs, preview, isFetched };
+  return {
+    id,
+    senderHandle: from_handle,
+    senderWordName: from_word_name,
+    createdAtMs,
+    preview,
+    isFetched,
+  };
 }
 
 /**
@@ -166,11 +178,23 @@ function rowOf(
  * @param json canonical, or its beginning
  */
 export function previewOf(json: string, isCut: boolean): string {
-  const text = json.startsWith('"') ? textOf(json, isCut) : json;
+  const text = wordsOf(json, isCut);
   const oneLine = text.replaceAll(/\s+/g, " ").trim();
   return oneLine.length <= PREVIEW_LENGTH
     ? oneLine
     : oneLine.slice(0, PREVIEW_LENGTH).toWellFormed();
+}
+
+/** What clients send where somebody writes words: members of canonical JSON stand in order. */
+const WORDS = /^\{(?:"subject":("(?:[^"\\]|\\.)*"),)?"text":(".*)$/s;
+
+function wordsOf(json: string, isCut: boolean): string {
+  if (json.startsWith('"')) return textOf(json, isCut);
+  const [, subject, text] = WORDS.exec(json) ?? [];
+  const end = text?.match(/^"(?:[^"\\]|\\.)*"/s)?.[0];
+  if (text === undefined || (!isCut && `${end}}` !== text)) return json;
+  const words = end === undefined ? textOf(text, true) : JSON.parse(end);
+  return subject === undefined ? words : `${JSON.parse(subject)}: ${words}`;
 }
 
 /** The text of a JSON string, whose end may be missing. */
