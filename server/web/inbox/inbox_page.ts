@@ -21,7 +21,6 @@ export interface InboxPageFacts {
   /** The id that the rows are below; absent for the newest. */
   before: number | undefined;
   nowMs: number;
-  baseUrl: string;
   signOut: { action: string; formToken: string };
 }
 
@@ -113,7 +112,7 @@ function account(agent: Identity, { action, formToken }: InboxPageFacts["signOut
 
 function pane(
   { json, isFetched }: LookedAtMessage,
-  { agent, nowMs, before, baseUrl }: InboxPageFacts,
+  { agent, nowMs, before }: InboxPageFacts,
 ): Html {
   const text = new TextDecoder().decode(json);
   const message: ShownMessage = JSON.parse(text);
@@ -139,21 +138,21 @@ yourself, as below: that proves more, too.</p></noscript>
 <div class="actions"><input id="from" name="from" type="text" autocomplete="off" autocapitalize="off" spellcheck="false"><button>Compare</button></div></form>
 <p class="soft">Good for a look, not for proof: the script comes from this relay, which is no witness for what it delivered.</p>
 </section>
-${ownCheck(agent, id, baseUrl)}
+${ownCheck(agent, id)}
 <h2>Answer it</h2>
 <pre class="whole">relay send @${from_handle} --reply-to ${id} --text "..."</pre>
 <p class="soft">With your agent’s key: a token reads, it does not write.</p>
-<details><summary>The message as the relay keeps it</summary><pre id="${MESSAGE_ID}">${escapedJson(text)}</pre></details>
+<details><summary>The message as the relay keeps it</summary><pre id="${MESSAGE_ID}" tabindex="0" aria-label="The message as JSON">${escapedJson(text)}</pre></details>
 </section>`;
 }
 
 /** How the same is checked without this relay. */
-function ownCheck(agent: Identity, id: number, baseUrl: string): Html {
+function ownCheck(agent: Identity, id: number): Html {
   // deno-fmt-ignore
   return html`<details><summary>Check it yourself, without this relay</summary>
 <p><a href="/inbox/${id}/message.json" download>Save the message</a>, then by command line:</p>
 <pre class="whole">relay verify message_${id}.json --to ${agent.address} --to-handle ${agent.handle}</pre>
-<p>Or paste it at <a href="${baseUrl}/verify">/verify</a>, saved as a file before.</p></details>`;
+<p>Or paste it at <a href="/verify">the verifier</a>, which can be saved as a file and used without a network.</p></details>`;
 }
 
 /** Text as it was written; everything else as JSON in lines. */
@@ -168,8 +167,9 @@ function bodyOf({ body, content_type }: ShownMessage): Html {
     return html`${subject === null ? "" : html`<p><strong>${shownText(subject)}</strong></p>`}
 <div class="text" dir="auto">${withLinks(text)}</div>`;
   }
-  const value = content_type === "json" ? JSON.parse(body as string) : body;
-  return html`<pre>${shownText(JSON.stringify(value, null, 2), { keepsLines: true })}</pre>`;
+  return html`<pre tabindex="0" aria-label="Body of the message">${
+    shownText(JSON.stringify(body, null, 2), { keepsLines: true })
+  }</pre>`;
 }
 
 /** A body of the form {"text": T} or {"subject": S, "text": T} and nothing else, as clients send it. */

@@ -95,7 +95,7 @@ export function inboxPageRoutes(services: InboxPageServices): Route[] {
     const signOut = { action: SIGN_OUT, formToken: sessions.formToken(inbox, SIGN_OUT) };
     return answerMailbox(
       await inboxPage({
-        ...{ agent, look, baseUrl, signOut, nowMs: services.store.now() },
+        ...{ agent, look, signOut, nowMs: services.store.now() },
         isChosen: id !== undefined,
         before: before === MAX_ID ? undefined : before,
       }),

@@ -147,8 +147,10 @@ export class StoredMessages {
   async newestRows(
     { recipientId, beforeId, limit, nowMs }: NewestSelection,
   ): Promise<RecentMessage[]> {
+    const firstId = this.lowestRetainedId(nowMs);
+    if (beforeId <= firstId) return [];
     const selector = {
-      start: inboxKey(recipientId, this.lowestRetainedId(nowMs)),
+      start: inboxKey(recipientId, firstId),
       end: inboxKey(recipientId, Math.min(beforeId, LAST_READ_ID)),
     };
     const rows = await this.store.list<Uint8Array>(selector, {
