@@ -127,12 +127,10 @@ function pane(
 ${chip(fetched)} ${shortTimeText(Date.parse(created_at), nowMs)}${
     in_reply_to === null ? "" : html` <span class="soft">answers message ${in_reply_to}</span>`
   }</p>
-<p class="check-outcome" data-outcome role="status">Not checked yet: the check is made by a script in your browser.</p>
+<p class="check-outcome" data-outcome role="status">Not checked: that is done by the script of this page, which has not run. You can check it yourself, as below.</p>
 ${bodyOf(message)}
 <section class="check" data-check="${MESSAGE_ID}" data-address="${agent.address}" data-handle="${agent.handle}" data-word-name="${agent.wordName}" aria-label="Verdicts">
 <h2>What was checked</h2>
-<noscript><p class="note warn">Scripts are turned off in this browser, so that nothing was checked. Save the message and check it
-yourself, as below: that proves more, too.</p></noscript>
 <div class="check-verdicts"></div>
 <form class="inline" hidden><label for="from">The sender’s address, as you know it from elsewhere</label>
 <div class="actions"><input id="from" name="from" type="text" autocomplete="off" autocapitalize="off" spellcheck="false"><button>Compare</button></div></form>
