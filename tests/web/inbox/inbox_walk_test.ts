@@ -186,7 +186,7 @@ partOrSkip(
         await page.getByText("Not checked: that is done by the script of this page").waitFor();
         assert.equal(await page.locator(".verdicts").count(), 0);
         assert.ok(!await page.getByRole("button", { name: "Compare" }).isVisible());
-        await page.getByText("Check it yourself").click();
+        await page.locator("summary", { hasText: "Check it yourself" }).click();
         await page.getByText(`relay verify message_${ids[3]}.json`).waitFor();
         const saved = page.waitForEvent("download");
         await page.getByRole("link", { name: "Save the message" }).click();
