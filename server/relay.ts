@@ -165,7 +165,10 @@ async function openParts(
   const { blobs } = parts.add("blobs", await openBlobs(core, options));
   const { isOn: mailOn, handIn, webhooks, waysIn, ...mail } = parts.add(
     "mail",
-    await openMail(core, ring, { outgoing, blobs, waits, hasAgents }, {
+    await openMail(core, ring, {
+      ...{ outgoing, blobs, waits, hasAgents },
+      onReceived: localMode?.onReceived,
+    }, {
       ...options.smtp,
       requests: http.requests,
     }),

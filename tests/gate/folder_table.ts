@@ -181,7 +181,11 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
         imports: ["base"],
         shows: [
           "access/mail_secret.ts",
+          "mailbox/messages/file_headers.ts",
           "part.ts",
+          "reading/mime/attachments.ts",
+          "reading/mime/shown_parts.ts",
+          "reading/mime/walk_parts.ts",
           "reading/parse_mail.ts",
           "reading/parsed/parsed_mail.ts",
           "reading/parsed/parsed_patch.ts",
@@ -210,12 +214,14 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
                 imports: ["parsed"],
                 shows: [
                   "addresses.ts",
+                  "attachments.ts",
                   "automated.ts",
                   "charset.ts",
                   "header_fields.ts",
                   "invisible_characters.ts",
                   "peek_from.ts",
                   "read_attachment.ts",
+                  "shown_parts.ts",
                   "single_fields.ts",
                   "transfer_encoding.ts",
                   "walk_parts.ts",
@@ -326,6 +332,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               messages: {
                 imports: ["answers", "inboxes", "shown", "statuses"],
                 shows: [
+                  "file_headers.ts",
                   "find_thread.ts",
                   "message_pages.ts",
                   "messages.ts",
@@ -532,7 +539,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
         imports: ["base", "mail", "messaging"],
         shows: "*",
         inside: {
-          dev: { shows: ["part.ts"] },
           docs: { shows: ["part.ts"] },
           mailbox: { shows: "*" },
           sessions: {
@@ -545,6 +551,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           },
           site: { shows: ["home_route.ts", "part.ts"] },
           admin: { imports: ["sessions"], shows: ["part.ts", "relay_status.ts"] },
+          dev: { imports: ["mailbox"], shows: ["part.ts"] },
           inbox: { imports: ["mailbox", "sessions"], shows: ["part.ts"] },
         },
       },

@@ -85,6 +85,7 @@ function show(text) {
     const part = page.getElementById(old.id);
     if (!part || part.innerHTML === old.innerHTML) continue;
     const hadFocus = old.contains(document.activeElement);
+    if (hadFocus && isTyping(document.activeElement)) continue;
     for (const row of part.querySelectorAll(rowSelector)) {
       if (!known.has(new URL(row.getAttribute("href"), location).href)) {
         row.classList.add("arrived");

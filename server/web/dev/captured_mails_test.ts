@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { CapturedMails } from "./captured_mails.ts";
-import type { MailContent } from "./mail_content.ts";
+import { type MailContent, NO_PARTS } from "./mail_content.ts";
 
 const CONTENT: MailContent = {
   from: "",
@@ -12,6 +12,7 @@ const CONTENT: MailContent = {
   attachments: [],
   links: [],
   codes: [],
+  parts: NO_PARTS,
   sizeBytes: 10,
 };
 const OF = { atMs: 0, result: "sent", content: CONTENT } as const;
