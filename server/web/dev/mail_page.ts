@@ -241,17 +241,12 @@ function shownOf(mail: CapturedMail): MailShown {
 /** What the other side would send; words for each are in compose_answer.ts. */
 function answerForm({ key, to }: CapturedMail): Html {
   const action = `/dev/mail/${key}/answer`;
-  const answerButton = (as: string, label: Html | string) =>
-    // deno-fmt-ignore
-    html`<form method="post" action="${action}"><input type="hidden" name="as" value="${as}"><button${
-      as === "bounce" ? html` data-key="b"` : ""
-    }>${label}</button></form>`;
+  // One form: what a button says goes with the text, which a bounce has none of.
   // deno-fmt-ignore
-  return html`<section class="answer" aria-label="Answer"><h2>Answer as <bdi>${visibleText(to)}</bdi></h2>
-<form method="post" action="${action}"><input type="hidden" name="as" value="reply">
-<div class="field"><textarea id="text" name="text" aria-label="Text of the answer" placeholder="Empty: words of local mode’s own" data-key="r"></textarea></div>
-<div class="actions"><button class="primary">Reply <kbd>r</kbd></button></div></form>
-<div class="actions">${answerButton("bounce", html`Bounce it <kbd>b</kbd>`)}${answerButton("out_of_office", "Out of office")}</div></section>`;
+  return html`<form class="answer" method="post" action="${action}"><h2><label for="text">Answer as <bdi>${visibleText(to)}</bdi></label></h2>
+<textarea id="text" name="text" class="short" placeholder="Empty: words of local mode’s own" data-key="r"></textarea>
+<div class="actions"><button class="primary" name="as" value="reply">Reply <kbd>r</kbd></button><button name="as" value="bounce" data-key="b">Bounce it <kbd>b</kbd></button
+><button name="as" value="out_of_office">Out of office</button></div></form>`;
 }
 
 function nothing(q: string, domain: string): Html {
