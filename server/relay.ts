@@ -25,6 +25,7 @@ import { openDocs } from "./web/docs/part.ts";
 import { RepetitionSweep } from "./base/idempotency/repetition_sweep.ts";
 import { openLocalMode } from "./web/dev/part.ts";
 import { HEALTH_ROUTES } from "./process/health.ts";
+import type { MailOperator } from "./mail/operator/mail_operator.ts";
 import { openMail } from "./mail/part.ts";
 import type { SmtpOptions } from "./mail/receiving/smtp/part.ts";
 import { SEALED_MAIL_SECRET } from "./mail/access/mail_secret.ts";
@@ -160,7 +161,8 @@ async function openParts(
   parts.add("health", {
     routes: mount(HEALTH_ROUTES, { ...core, ...status, mailIn: () => mailIn() }),
   });
-  parts.add("admin", openAdminPages(core, { actions, status }));
+  let operatorOfMail: MailOperator | null = null;
+  parts.add("admin", openAdminPages(core, { actions, status, mail: () => operatorOfMail }));
   parts.add("tools", openTools(agents, { custody, tokenSender, inbox, agentSearch }));
   const { blobs } = parts.add("blobs", await openBlobs(core, options));
   const { isOn: mailOn, handIn, webhooks, waysIn, ...mail } = parts.add(
@@ -173,6 +175,7 @@ async function openParts(
       requests: http.requests,
     }),
   );
+  operatorOfMail = mail.operator;
   mailIn = () => mailOn ? waysIn().map(({ way }) => way) : null;
   parts.add("repetitions", new RepetitionSweep(core, [...repetitions, ...mail.repetitions]));
   if (localMode !== null) parts.add("local mode", localMode.open(handIn, webhooks ?? undefined));

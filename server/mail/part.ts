@@ -31,6 +31,8 @@ import { openReceiving, type Receiving } from "./receiving/part.ts";
 import { openSmtp, type SmtpOptions, type WayIn } from "./receiving/smtp/part.ts";
 import { MAIL_ROUTES } from "./routes.ts";
 import { openSearch } from "./search/part.ts";
+import { MailOperator } from "./operator/mail_operator.ts";
+import { RecentFailures } from "./operator/recent_failures.ts";
 import { MailSecret } from "./access/mail_secret.ts";
 import { openSender, openSending } from "./sending/part.ts";
 import { openSignIn } from "./sign_in/part.ts";
@@ -53,6 +55,8 @@ export interface Mail extends Part {
   webhooks: WebhooksPart["shown"] | null;
   /** How mail from outside can come in, once the relay has started. */
   waysIn(): WayIn[];
+  /** What the operator's pages show of it; null where mail is off. */
+  operator: MailOperator | null;
   /** What the area tells repetitions apart by. */
   repetitions: readonly RepetitionKind[];
 }
@@ -81,6 +85,7 @@ export async function openMail(
       handIn: null,
       webhooks: null,
       waysIn: () => [],
+      operator: null,
       repetitions: [],
       routes: offRoutes(MAIL_ROUTES, limits),
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
@@ -89,14 +94,14 @@ export async function openMail(
   if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
   await claimStore(store, { domain: domain!, local }, options.hasAgents);
   return await openTogether(log, async (parts) => {
-    const { repetitions, waysIn, ...opened } = await openMailParts(
+    const { repetitions, waysIn, operator, ...opened } = await openMailParts(
       parts,
       core,
       { ...options, smtp },
       secret,
     );
     const shown = local ? opened : { handIn: null, webhooks: null };
-    return Object.assign(parts, { isOn: true, ...shown, waysIn, repetitions });
+    return Object.assign(parts, { isOn: true, ...shown, waysIn, operator, repetitions });
   });
 }
 
@@ -110,7 +115,7 @@ async function openMailParts(
   core: Core,
   { smtp: smtpOptions, ...options }: MailOptions & { smtp: SmtpOptions },
   secret: MailSecret,
-): Promise<Pick<Mail, "repetitions" | "waysIn"> & LocalServices> {
+): Promise<Pick<Mail, "repetitions" | "waysIn" | "operator"> & LocalServices> {
   const { deps } = core;
   const { config, random, log } = deps;
   const inboundSecret = await openInboundSecret(config, random);
@@ -130,6 +135,7 @@ async function openMailParts(
     }),
   );
   const mail = createMailCore(core, options, { secret, reader, answers });
+  const failures = new RecentFailures();
   const auth = parts.add("senders", await openAuth(deps));
   parts.add("orgs", openOrgs(mail));
   parts.add("keys", openKeys(mail));
@@ -143,7 +149,14 @@ async function openMailParts(
   const senderPart = parts.add("outbound", openSender(mail, suppressions));
   const { propose } = parts.add("drafts", openDrafts(mail, senderPart));
   const sending = parts.add("sending", openSending(mail, senderPart, propose));
-  const { changes, reports } = parts.add("reports", openReports(mail, inboundSecret));
+  const { changes, reports } = parts.add(
+    "reports",
+    openReports(
+      mail,
+      inboundSecret,
+      (changed) => failures.note(changed),
+    ),
+  );
   const receiving = parts.add(
     "receiving",
     openReceiving(mail, { auth, reports, inboundSecret, composer: senderPart.composer }),
@@ -171,6 +184,7 @@ async function openMailParts(
     handIn,
     webhooks,
     waysIn,
+    operator: new MailOperator(mail, failures),
     repetitions: [senderPart.keyedAnswers, ...receiving.repetitions],
   };
 }

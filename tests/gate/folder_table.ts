@@ -182,6 +182,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
         shows: [
           "access/mail_secret.ts",
           "mailbox/messages/file_headers.ts",
+          "operator/mail_operator.ts",
           "part.ts",
           "reading/mime/attachments.ts",
           "reading/mime/shown_parts.ts",
@@ -345,7 +346,10 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               },
             },
           },
-          figures: { imports: ["access", "core", "mailbox", "records"] },
+          figures: {
+            imports: ["access", "core", "mailbox", "records"],
+            shows: ["delivery_health.ts", "read_figures.ts"],
+          },
           keys: { imports: ["access", "mailbox", "records"], shows: ["sign_in_key.ts"] },
           receiving: {
             imports: ["access", "composing", "core", "mailbox", "reading", "records"],
@@ -372,7 +376,10 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           },
           webhooks: { imports: ["access", "composing", "core", "mailbox", "records", "worker"] },
           erasures: { imports: ["core", "mailbox", "receiving", "records"] },
-          orgs: { imports: ["access", "mailbox", "receiving", "records"] },
+          orgs: {
+            imports: ["access", "mailbox", "receiving", "records"],
+            shows: ["change_org.ts"],
+          },
           sending: {
             imports: [
               "access",
@@ -411,6 +418,10 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "sending",
               "worker",
             ],
+          },
+          operator: {
+            imports: ["core", "figures", "mailbox", "orgs", "receiving", "records"],
+            shows: ["mail_operator.ts"],
           },
           tools: { imports: ["access", "mailbox", "reading", "records", "search", "sending"] },
         },
