@@ -47,7 +47,7 @@ export function orgsPage(
     "Mail orgs",
     html`${done === undefined ? "" : notice("success", ORG_DONE[done])}
 <p><a href="/admin">Back to the relay</a></p>
-<form class="search" action="/admin/orgs" role="search">
+<form class="search one" action="/admin/orgs" role="search">
 <div class="field"><label for="q">Owner, inbox or id</label>
 <input id="q" name="q" type="search" maxlength="320" value="${q}"></div><button>Search</button></form>
 ${list}${isCut ? html`<p>There are more than are shown: write more of the address.</p>` : ""}${
@@ -170,6 +170,21 @@ function rowOf({ id, email, state, suspended, inboxes, storedBytes, week }: OrgO
 
 function orgLink(id: string, words: string): Html {
   return html`<a href="/admin/orgs/${id}">${shownText(words)}</a>`;
+}
+
+/** The newest orgs whose mail fares so badly that somebody should look, said first. */
+export async function mailAlarms(mail: MailOperator): Promise<Html | string> {
+  const { orgs } = await mail.orgs({ q: "" });
+  const bad = orgs.filter(({ week, suspended }) => week.state === "critical" && suspended === null);
+  if (bad.length === 0) return "";
+  return notice(
+    "error",
+    html`Too much of what is sent bounces or is complained of: ${
+      bad.slice(0, 5).map(({ id, email }, i) =>
+        html`${i === 0 ? "" : ", "}${orgLink(id, email ?? id)}`
+      )
+    }.`,
+  );
 }
 
 function healthNotice({ state, bounce_rate }: OrgOverview["week"]): Html | string {

@@ -14,7 +14,7 @@ import { frame } from "../../base/pages/frame.ts";
 import { visibleText } from "../../base/pages/visible_text.ts";
 import type { ClockState } from "../../base/storage/rows/clock_watch.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time/time_units.ts";
-import { mailOverview } from "./org_pages.ts";
+import { mailAlarms, mailOverview } from "./org_pages.ts";
 import type { MailOperator } from "../../mail/operator/mail_operator.ts";
 import type { OutgoingStatus, RelayStatus } from "./relay_status.ts";
 
@@ -27,15 +27,16 @@ export async function overviewPage(
   status: RelayStatus,
   mail: MailOperator | null,
 ): Promise<string> {
-  const [isAlive, freeBytes, outgoing, mails] = await Promise.all([
+  const [isAlive, freeBytes, outgoing, mails, mailAlarm] = await Promise.all([
     inTime(status.isDatabaseAlive()),
     inTime(status.freeDiskBytes()),
     inTime(status.outgoing()),
     mail === null ? null : inTime(mailOverview(mail)),
+    mail === null ? "" : inTime(mailAlarms(mail)),
   ]);
   return await frame(
     "Operator",
-    html`${alarms(status, isAlive, freeBytes)}
+    html`${alarms(status, isAlive, freeBytes)}${mailAlarm ?? ""}
 <nav class="on-page" aria-label="On this page">
 <a href="#health">Health</a> ${
       mail === null ? "" : html`
