@@ -11,6 +11,8 @@ import {
   type VerificationOptions,
 } from "./messaging/agents/verification/part.ts";
 import { createCore } from "./base/parts/core.ts";
+import { openConsole } from "./web/console/part.ts";
+import type { AskRelay } from "./web/console/mail_api.ts";
 import { openCustody } from "./messaging/custody/part.ts";
 import { sealedAgentKeys } from "./messaging/custody/sealed_agent_keys.ts";
 import type { Deps } from "./base/parts/deps.ts";
@@ -89,12 +91,18 @@ export async function openRelay(given: Deps, options: RelayOptions = {}): Promis
   let startup: readonly string[] | undefined;
   return await openTogether(deps.log, async (parts) => {
     const operator = { recentEvents, startupLines: () => startup ?? parts.notes };
+    const ask: AskRelay = async (request, env) => await app.fetch(request, env);
     const { bodies, answers, requests, refusals, mailOn, clock } = await openParts(
       parts,
       deps,
       options,
       operator,
+      ask,
     );
+    const app = createApp({
+      ...{ deps, bodies, answers, requests, refusals },
+      routes: parts.routes,
+    });
     await parts.start();
     // What is due by a clock that may be wrong is not done: the next minute does it.
     const whenSure = (work: () => Promise<void>) => async () => {
@@ -105,10 +113,7 @@ export async function openRelay(given: Deps, options: RelayOptions = {}): Promis
     Deno.unrefTimer(everyMinute);
     const crons = Object.entries(parts.crons).map(([name, body]) => [name, whenSure(body)]);
     return {
-      app: createApp({
-        ...{ deps, bodies, answers, requests, refusals },
-        routes: parts.routes,
-      }),
+      app,
       mailOn,
       startupNotes: () => parts.notes,
       rememberStartup: (lines) => void (startup = lines),
@@ -132,6 +137,7 @@ async function openParts(
   given: Deps,
   options: RelayOptions,
   operator: Pick<RelayStatusParts, "recentEvents" | "startupLines">,
+  ask: AskRelay,
 ) {
   const storage = parts.add("storage", await openStorage(given, options));
   const { store } = storage;
@@ -165,7 +171,7 @@ async function openParts(
   parts.add("admin", openAdminPages(core, { actions, status, mail: () => operatorOfMail }));
   parts.add("tools", openTools(agents, { custody, tokenSender, inbox, agentSearch }));
   const { blobs } = parts.add("blobs", await openBlobs(core, options));
-  const { isOn: mailOn, handIn, webhooks, waysIn, ...mail } = parts.add(
+  const { isOn: mailOn, handIn, webhooks, waysIn, console, ...mail } = parts.add(
     "mail",
     await openMail(core, ring, {
       ...{ outgoing, blobs, waits, hasAgents },
@@ -179,6 +185,7 @@ async function openParts(
   mailIn = () => mailOn ? waysIn().map(({ way }) => way) : null;
   parts.add("repetitions", new RepetitionSweep(core, [...repetitions, ...mail.repetitions]));
   if (localMode !== null) parts.add("local mode", localMode.open(handIn, webhooks ?? undefined));
+  parts.add("console", openConsole(core, console, ask));
   parts.add("pages", { routes: mount([readPageFile], core) });
   parts.add("inbox page", openInboxPage({ ...agents, looks }));
   parts.add("site", openSite(agents, { figures, agentSearch, holdsKeys: custody.on }));

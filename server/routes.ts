@@ -13,6 +13,7 @@ import { OPERATOR_ROUTES } from "./messaging/operator/routes.ts";
 import { PROFILE_ROUTES } from "./messaging/profiles/routes.ts";
 import { TOOL_ROUTES } from "./messaging/tools/routes.ts";
 import { HEALTH_ROUTES } from "./process/health.ts";
+import { CONSOLE_ROUTES } from "./web/console/part.ts";
 import { DOCS_ROUTES } from "./web/docs/part.ts";
 import { readHome } from "./web/site/home_route.ts";
 import { SITE_ROUTES } from "./web/site/part.ts";
@@ -35,4 +36,5 @@ export const ROUTES: readonly Declaration[] = [
   ...SITE_ROUTES,
   ...OPERATOR_ROUTES,
   ...MAIL_ROUTES,
+  ...CONSOLE_ROUTES,
 ];

@@ -20,7 +20,7 @@ import { openErasures } from "./erasures/part.ts";
 import { openInboxes } from "./mailbox/inboxes/part.ts";
 import { openKeys } from "./keys/part.ts";
 import type { MailOptions } from "./core/mail_base.ts";
-import { createMailCore } from "./mailbox/mail_core.ts";
+import { createMailCore, type MailCore } from "./mailbox/mail_core.ts";
 import { offRoutes } from "./access/mail_route.ts";
 import { whyMailIsOff } from "./mail_switch.ts";
 import { MAIL_ANSWERS } from "./mailbox/messages/org_answer_budget.ts";
@@ -35,6 +35,7 @@ import { MailOperator } from "./operator/mail_operator.ts";
 import { RecentFailures } from "./operator/recent_failures.ts";
 import { MailSecret } from "./access/mail_secret.ts";
 import { openSender, openSending } from "./sending/part.ts";
+import { MailSessions } from "./sessions/mail_sessions.ts";
 import { openSignIn } from "./sign_in/part.ts";
 import { claimStore, refuseLocalStore } from "./store_mark.ts";
 import { openSuppressions } from "./mailbox/suppressions/part.ts";
@@ -47,12 +48,21 @@ const CORES_FOR_TWO_READERS = 4;
 const NO_WAY_IN =
   "not at all: set RELAY_MAIL_LISTEN for SMTP, or RELAY_MAIL_INBOUND_SECRET for a gateway";
 
+/** What pages of the relay take of the area, besides its routes. */
+export interface MailConsole extends MailCore {
+  sessions: MailSessions;
+  /** Google's client id of this relay; null while sign-in with Google is off. */
+  googleClientId: string | null;
+}
+
 export interface Mail extends Part {
   isOn: boolean;
   /** The way in for local mode, without a known client; null where mail is off or not local. */
   handIn: Receiving["handIn"] | null;
   /** What local mode shows of webhooks; null as handIn. */
   webhooks: WebhooksPart["shown"] | null;
+  /** What the pages for people are made of; null where mail is off. */
+  console: MailConsole | null;
   /** How mail from outside can come in, once the relay has started. */
   waysIn(): WayIn[];
   /** What the operator's pages show of it; null where mail is off. */
@@ -84,6 +94,7 @@ export async function openMail(
       isOn: false,
       handIn: null,
       webhooks: null,
+      console: null,
       waysIn: () => [],
       operator: null,
       repetitions: [],
@@ -94,14 +105,16 @@ export async function openMail(
   if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
   await claimStore(store, { domain: domain!, local }, options.hasAgents);
   return await openTogether(log, async (parts) => {
-    const { repetitions, waysIn, operator, ...opened } = await openMailParts(
+    const { repetitions, waysIn, operator, console, ...opened } = await openMailParts(
       parts,
       core,
       { ...options, smtp },
       secret,
     );
     const shown = local ? opened : { handIn: null, webhooks: null };
-    return Object.assign(parts, { isOn: true, ...shown, waysIn, operator, repetitions });
+    return Object.assign(parts, {
+      ...{ isOn: true, ...shown, console, waysIn, operator, repetitions },
+    });
   });
 }
 
@@ -115,7 +128,7 @@ async function openMailParts(
   core: Core,
   { smtp: smtpOptions, ...options }: MailOptions & { smtp: SmtpOptions },
   secret: MailSecret,
-): Promise<Pick<Mail, "repetitions" | "waysIn" | "operator"> & LocalServices> {
+): Promise<Pick<Mail, "repetitions" | "waysIn" | "operator" | "console"> & LocalServices> {
   const { deps } = core;
   const { config, random, log } = deps;
   const inboundSecret = await openInboundSecret(config, random);
@@ -136,6 +149,7 @@ async function openMailParts(
   );
   const mail = createMailCore(core, options, { secret, reader, answers });
   const failures = new RecentFailures();
+  const sessions = new MailSessions(mail);
   const auth = parts.add("senders", await openAuth(deps));
   parts.add("orgs", openOrgs(mail));
   parts.add("keys", openKeys(mail));
@@ -147,7 +161,7 @@ async function openMailParts(
   const { suppressions } = parts.add("suppressions", openSuppressions(mail));
   parts.add("messages", openMessages(mail));
   const senderPart = parts.add("outbound", openSender(mail, suppressions));
-  const { propose } = parts.add("drafts", openDrafts(mail, senderPart));
+  const { propose } = parts.add("drafts", openDrafts(mail, senderPart, sessions));
   const sending = parts.add("sending", openSending(mail, senderPart, propose));
   const { changes, reports } = parts.add(
     "reports",
@@ -180,9 +194,11 @@ async function openMailParts(
     routes: mount(TOOL_ROUTES, { ...mail, ...senderPart, ...sending, search }),
   });
   const { shown: webhooks } = parts.add("webhooks", openWebhooks(mail, openOutside(deps)));
+  const { googleClientId = null } = config.mail;
   return {
     handIn,
     webhooks,
+    console: { ...mail, sessions, googleClientId },
     waysIn,
     operator: new MailOperator(mail, failures),
     repetitions: [senderPart.keyedAnswers, ...receiving.repetitions],

@@ -173,15 +173,22 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "waits.ts",
             ],
           },
-          pages: { imports: [".", "bounds", "description", "http"], shows: "*" },
+          pages: { imports: [".", "bounds", "config", "description", "http"], shows: "*" },
           notices: { imports: ["mailer", "outgoing", "pages", "storage", "time"], shows: "*" },
         },
       },
       mail: {
         imports: ["base"],
         shows: [
+          "access/authenticate_key.ts",
           "access/mail_secret.ts",
+          "composing/reducing/clean_text.ts",
+          "composing/reducing/reduced_addresses.ts",
+          "drafts/answer_html.ts",
           "mailbox/messages/file_headers.ts",
+          "mailbox/shown/draft_schemas.ts",
+          "mailbox/shown/schemas.ts",
+          "mailbox/shown/shown_message.ts",
           "operator/mail_operator.ts",
           "part.ts",
           "reading/mime/attachments.ts",
@@ -191,7 +198,12 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           "reading/parsed/parsed_mail.ts",
           "reading/parsed/parsed_patch.ts",
           "receiving/smtp/part.ts",
+          "records/draft_record.ts",
+          "records/message_record.ts",
           "routes.ts",
+          "sending/reply_targets.ts",
+          "sessions/mail_sessions.ts",
+          "sign_in/switch_org.ts",
         ],
         inside: {
           reading: {
@@ -306,6 +318,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               },
             },
           },
+          sessions: { imports: ["access", "records"], shows: ["mail_sessions.ts"] },
           worker: { imports: ["composing", "reading"], shows: ["mail_worker.ts"] },
           core: {
             imports: ["access", "records", "worker"],
@@ -397,6 +410,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "answering.ts",
               "hide_recipients.ts",
               "part.ts",
+              "reply_targets.ts",
               "routes.ts",
               "schemas.ts",
               "sender.ts",
@@ -405,6 +419,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           },
           sign_in: {
             imports: ["access", "keys", "mailbox", "records"],
+            shows: ["switch_org.ts"],
             inside: { owners: { shows: "*" }, google: { imports: ["owners"] } },
           },
           drafts: {
@@ -416,8 +431,10 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "reading",
               "records",
               "sending",
+              "sessions",
               "worker",
             ],
+            shows: ["answer_html.ts"],
           },
           operator: {
             imports: ["core", "figures", "mailbox", "orgs", "receiving", "records"],
@@ -552,16 +569,10 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
         inside: {
           docs: { shows: ["part.ts"] },
           mailbox: { shows: "*" },
-          sessions: {
-            shows: [
-              "own_origin.ts",
-              "session_cookie.ts",
-              "sign_in_attempts.ts",
-              "signed_sessions.ts",
-            ],
-          },
+          sessions: { shows: ["session_cookie.ts", "sign_in_attempts.ts", "signed_sessions.ts"] },
           site: { shows: ["home_route.ts", "part.ts"] },
           admin: { imports: ["sessions"], shows: ["part.ts", "relay_status.ts"] },
+          console: { imports: ["mailbox"], shows: ["mail_api.ts", "part.ts"] },
           dev: { imports: ["mailbox"], shows: ["part.ts"] },
           inbox: { imports: ["mailbox", "sessions"], shows: ["part.ts"] },
         },

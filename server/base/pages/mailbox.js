@@ -52,6 +52,13 @@ function step(by) {
   rows[Math.min(Math.max(to, 0), rows.length - 1)]?.focus();
 }
 
+/** Who opens a mail reads it. */
+const onOpen = document.querySelector("form[data-on-open]");
+if (onOpen) {
+  fetch(onOpen.action, { method: "POST", body: new URLSearchParams(new FormData(onOpen)) })
+    .then(async (answer) => answer.ok && show(await answer.text()), () => {});
+}
+
 /** What lies behind data-live is taken anew from the server when something has come. */
 const { stream } = document.body.dataset;
 if (stream) {

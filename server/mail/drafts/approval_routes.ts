@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { invalidJson, RelayError } from "../../base/errors.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
+import { NO_STORE } from "../../base/http/answers/answer.ts";
 import { LARGE_ANSWER_BYTES } from "../../base/http/answers/large_answer.ts";
 import { readForm, requireForm } from "../../base/http/fields/form_body.ts";
 import { type MailRequest, openRoute } from "../access/mail_route.ts";
@@ -12,8 +13,11 @@ import { linkExpired } from "../records/link_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { SEND_ERRORS } from "../sending/schemas.ts";
+import { ownPictures } from "../composing/reducing/reduced_addresses.ts";
 import type { MailWorker } from "../worker/mail_worker.ts";
 import { answerLink, tokenOf, tokenQuery } from "../access/link_answer.ts";
+import { refusalOf } from "../access/access.ts";
+import type { MailSessions } from "../sessions/mail_sessions.ts";
 import { isDraftToken, isTokenOf, linkToken } from "../access/link_token.ts";
 import { answerHtml, shownPictures, writeShownHtml } from "./answer_html.ts";
 import { answerDraft, answerGone, answerRejected, answerSent } from "./approval_page.ts";
@@ -23,6 +27,7 @@ import { WRITTEN } from "./send_route.ts";
 
 interface ApprovalServices extends SendDraftServices {
   composer: Pick<MailWorker, "preview">;
+  sessions: Pick<MailSessions, "findIn">;
 }
 
 const page = (description: string) => ({
@@ -50,9 +55,12 @@ const readDraftPage = openRoute({
       "Where the link of the mail leads: every recipient, the texts, the HTML as it goes " +
       "out, the attachments with their hashes, and two buttons. Looking at it " +
       "does nothing.",
-    query: tokenQuery("The one in the link of the mail."),
+    query: tokenQuery(
+      "The one in the link of the mail; without it a session leads to its own page.",
+    ),
     answers: {
       200: page("The draft as it stands; without buttons where the link is of a former revision."),
+      303: { description: "The page of a session in the mailbox.", headers: ["Cache-Control"] },
       410: page("The link leads nowhere."),
     },
     errors: { ...WRITTEN, ...ERRORS },
@@ -60,8 +68,14 @@ const readDraftPage = openRoute({
   },
   handle: (services: ApprovalServices) => ({ c, params }) =>
     answerLink(namesHtml(c.req.raw), GONE, async () => {
-      const opened = await open(services, params["id"]!, tokenOf(c.get("query")));
-      return await show(services, c, opened, 200);
+      const token = tokenOf(c.get("query"));
+      const isOfSession = token === undefined && isMailId("dft", params["id"]!) &&
+        await services.sessions.findIn(c.req.raw.headers) !== null;
+      if (isOfSession) {
+        const headers = { ...NO_STORE, Location: `/mail/waiting/${params["id"]}` };
+        return new Response(null, { status: 303, headers });
+      }
+      return await show(services, c, await open(services, params["id"]!, token), 200);
     }),
 });
 
@@ -81,15 +95,21 @@ const readDraftHtml = openRoute({
       200: page("The HTML; empty where the draft has none."),
       410: page("The link leads nowhere, or is of a former revision."),
     },
-    errors: { ...WRITTEN, ...ERRORS },
+    errors: { ...WRITTEN, ...ERRORS, not_found: "the org of the session has no such draft" },
     never: ["invalid_json"],
   },
   handle: (services: ApprovalServices) => ({ c, params }) =>
     answerLink(namesHtml(c.req.raw), GONE, async () => {
-      const { drafts, blobs, answers } = services;
-      const { row, isCurrent } = await open(services, params["id"]!, tokenOf(c.get("query")));
-      if (!isCurrent) throw linkExpired();
-      const html = (await drafts.whole(row)).texts.html ?? "";
+      const { drafts, blobs, answers, reader } = services;
+      const token = tokenOf(c.get("query"));
+      const row = token === undefined
+        ? await openBySession(services, params["id"]!, c.req.raw.headers)
+        : await openCurrent(services, params["id"]!, token);
+      const given = (await drafts.whole(row)).texts.html ?? "";
+      // One that needs no approval goes out as it was given, and is not shown so.
+      const html = row.reduced !== null && row.reduced !== undefined
+        ? given
+        : (await reader.reduce(given, ownPictures(row.attachments), row.orgId)).html;
       const pictures = [];
       for (const picture of shownPictures(html, row.attachments)) {
         const content = await blobs.read(row.files!, picture.section);
@@ -198,6 +218,31 @@ async function open(
   const current = await drafts.asItGoesOut(row, true);
   if (current.asked === null) throw linkExpired(); // it needs no approval any more
   return { row: current, org, inbox, isCurrent: link.revision === current.revision };
+}
+
+async function openCurrent(
+  services: ApprovalServices,
+  draftId: string,
+  token: string,
+): Promise<DraftRow> {
+  const { row, isCurrent } = await open(services, draftId, token);
+  if (!isCurrent) throw linkExpired();
+  return row;
+}
+
+/**
+ * The same for a session in the mailbox, which sees what its key may read.
+ * @throws RelayError `link_expired` without a session, or for a draft that is none of it
+ */
+async function openBySession(
+  { sessions, drafts }: ApprovalServices,
+  draftId: string,
+  headers: Headers,
+): Promise<DraftRow> {
+  const session = await sessions.findIn(headers);
+  if (session === null || refusalOf("read", session.caller.key) !== null) throw linkExpired();
+  if (session.caller.org.suspendedAtMs !== null) throw linkExpired();
+  return await drafts.asItGoesOut(await drafts.find(session.caller, draftId));
 }
 
 async function show(

@@ -3,6 +3,7 @@ import { mount } from "../../base/description/declaration.ts";
 import type { Part } from "../../base/parts/part.ts";
 import type { MailCore } from "../mailbox/mail_core.ts";
 import type { Propose } from "../sending/acceptance.ts";
+import type { MailSessions } from "../sessions/mail_sessions.ts";
 import type { SenderPart } from "../sending/part.ts";
 import { approvalDelivery } from "./approval_delivery.ts";
 import { APPROVAL_ROUTES } from "./approval_routes.ts";
@@ -14,13 +15,17 @@ export interface DraftsPart extends Part {
   propose: Propose;
 }
 
-export function openDrafts(core: MailCore, senderPart: SenderPart): DraftsPart {
+export function openDrafts(
+  core: MailCore,
+  senderPart: SenderPart,
+  sessions: MailSessions,
+): DraftsPart {
   const { outgoing, mailer, deps: { config: { mail: { connections } } } } = core;
   const drafts = new Drafts({ ...core, ...senderPart });
   if (mailer !== undefined) {
     outgoing.register(approvalDelivery({ ...core, drafts, mailer, connections }));
   }
-  const services = { ...core, ...senderPart, drafts };
+  const services = { ...core, ...senderPart, drafts, sessions };
   return {
     propose: (...asked) => proposeDraft(drafts, ...asked),
     routes: [...mount(DRAFT_ROUTES, services), ...mount(APPROVAL_ROUTES, services)],

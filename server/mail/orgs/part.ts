@@ -16,6 +16,7 @@ import { ORG_ROUTES, SUSPENSION_ROUTES } from "./routes.ts";
 /** Tables of every part, by the first parts of their keys: what shows an org's inboxes goes first. */
 const TABLES = [
   "mail-key-used",
+  "mail-session",
   "mail-inbox",
   "mail-list",
   "mail-client-id",

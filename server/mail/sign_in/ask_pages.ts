@@ -10,7 +10,10 @@ import type { WaitingSignIn } from "./magic_link.ts";
 import type { WaitingChange } from "./owner_link.ts";
 import { NEW_ORG } from "./sign_in_choice.ts";
 
-/** @param kind of the button, "primary" unless given */
+/** Where the button leads that begins a session in this browser (web/console/). */
+const OPEN_MAILBOX = "/mail/sign-in/link";
+
+/** Both ways in: the mailbox, and a key for a program. @param kind of the first button, "primary" unless given */
 function signInButton(
   token: string,
   label: string,
@@ -18,7 +21,14 @@ function signInButton(
   kind: "primary" | "secondary" = "primary",
 ): Html {
   const fields = { token, ...(orgId === undefined ? {} : { org_id: orgId }) };
-  return postButton({ action: CONFIRM_PATHS.magic, label, fields, kind });
+  const mailbox = postButton({ action: OPEN_MAILBOX, label, fields, kind });
+  const key = postButton({
+    action: CONFIRM_PATHS.magic,
+    label: `${label}, and show an API key`,
+    fields,
+    kind: "secondary",
+  });
+  return html`<div class="actions">${mailbox}${key}</div>`;
 }
 
 /** What a sign-in link opens; before the first sign-in by the address, which of the orgs that claimed it. */
@@ -52,7 +62,7 @@ ${close}`,
   return answer(
     "Sign in",
     html`${who}
-<p>The next page shows an API key, once.</p>
+<p>It opens your mailbox here. A program wants an API key instead: the next page shows one, once.</p>
 ${signInButton(token, "Sign in", org?.id)}
 ${close}`,
   );

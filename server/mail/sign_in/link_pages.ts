@@ -1,6 +1,7 @@
 /** The pages that answer the buttons behind the links of mails. */
 import { html } from "hono/html";
 import { answerPage } from "../../base/pages/answer_page.ts";
+import { COPY_SCRIPT } from "../../base/pages/asset_files.ts";
 import { codeBlock, type Html, notice, postButton } from "../../base/pages/elements.ts";
 import { frame } from "../../base/pages/frame.ts";
 import type { OrgRecord } from "../records/org_record.ts";
@@ -9,7 +10,7 @@ import { CONFIRM_PATHS } from "./link_mail.ts";
 import type { SignedIn } from "./magic_link.ts";
 
 export async function answer(title: string, body: Html, status = 200): Promise<Response> {
-  return answerPage(await frame(title, body), { status });
+  return answerPage(await frame(title, body, { scripts: [COPY_SCRIPT] }), { status });
 }
 
 const MAGIC = CONFIRM_PATHS.magic;
@@ -18,10 +19,13 @@ const MAGIC = CONFIRM_PATHS.magic;
 export function answerExpired(): Promise<Response> {
   return answer(
     "This link does not work",
-    notice(
-      "warning",
-      "A link works once, for a limited time, and until another one is asked for. Ask for a new one.",
-    ),
+    html`${
+      notice(
+        "warning",
+        "A link works once, for a limited time, and until another one is asked for. Ask for a new one.",
+      )
+    }
+<p class="actions"><a class="button" href="/mail">Ask for a new link</a></p>`,
     410,
   );
 }
@@ -61,6 +65,14 @@ ${identityOf(org.google, apiKey)}`;
 <p>Your API key, shown this once:</p>
 ${codeBlock(apiKey)}
 <p>Lists show it as <code>${key.prefix}</code>, named ${key.name}.</p>
+${
+      postButton({
+        action: "/mail/sign-in/key",
+        label: "Open the mailbox",
+        fields: { api_key: apiKey },
+        kind: "secondary",
+      })
+    }
 ${others}${shutOut}`,
   );
 }

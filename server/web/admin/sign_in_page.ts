@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import { notice } from "../../base/pages/elements.ts";
 import { frame } from "../../base/pages/frame.ts";
-import { isPlainLoopback } from "../sessions/own_origin.ts";
+import { isPlainLoopback } from "../../base/pages/own_origin.ts";
 
 /** The one field that leads to the operator's pages. */
 export function signInPage(

@@ -1,10 +1,10 @@
 /** Captured mail as pages: a list and a pane, of what left and of what came. */
 import { html } from "hono/html";
-import type { Html } from "../../base/pages/elements.ts";
+import { type Html, shownText } from "../../base/pages/elements.ts";
 import { visibleText } from "../../base/pages/visible_text.ts";
 import { mailRows, placeLinks } from "../mailbox/mail_list.ts";
 import { column, emptyRows, mailboxFrame, mailColumns } from "../mailbox/mailbox_frame.ts";
-import { readingPane } from "../mailbox/reading_pane.ts";
+import { heightOf, readingPane } from "../mailbox/reading_pane.ts";
 import type { Chip, MailLine, MailShown } from "../mailbox/view_model.ts";
 import type { CapturedMail, CaptureResult } from "./captured_mails.ts";
 import { remoteAddresses } from "./html_frame.ts";
@@ -222,7 +222,9 @@ function shownOf(mail: CapturedMail): MailShown {
     codes,
     text,
     wholeHref: null,
-    html: parts.html === null ? null : { src: `${path}/html`, remote: remoteAddresses(parts.html) },
+    html: parts.html === null
+      ? null
+      : { src: `${path}/html`, heightPx: heightOf(text, parts.html) },
     links,
     files: attachments.map(({ filename, content_type }, i) => ({
       name: filename === "" ? null : filename,
@@ -235,7 +237,18 @@ function shownOf(mail: CapturedMail): MailShown {
     headersHref: null,
     rawHref: `${path}/raw`,
     isOpen: true,
+    actions: remoteList(parts.html),
   };
+}
+
+/** What the HTML would have loaded from elsewhere. */
+function remoteList(markup: string | null): Html | undefined {
+  const remote = remoteAddresses(markup ?? "");
+  if (remote.length === 0) return undefined;
+  // deno-fmt-ignore
+  return html`<details><summary class="soft">Nothing was loaded from elsewhere: ${remote.length} ${
+    remote.length === 1 ? "address" : "addresses"
+  }</summary><ul>${remote.map((url) => html`<li class="soft">${shownText(url)}</li>`)}</ul></details>`;
 }
 
 /** What the other side would send; words for each are in compose_answer.ts. */

@@ -9,7 +9,7 @@ import { defineRow } from "../../base/storage/rows/row_key.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
 import type { AgentCore } from "../../messaging/agents/agent_core.ts";
 import { type Identity, tokenKey, type TokenRecord } from "../../messaging/agents/agent_records.ts";
-import { isPlainLoopback } from "../sessions/own_origin.ts";
+import { isPlainLoopback } from "../../base/pages/own_origin.ts";
 import { sentValues, type SessionCookie, writeCookie } from "../sessions/session_cookie.ts";
 import { type OpenSession, SignedSessions } from "../sessions/signed_sessions.ts";
 

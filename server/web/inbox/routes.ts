@@ -12,7 +12,7 @@ import { pageHeaders } from "../../base/pages/answer_page.ts";
 import type { AgentCore } from "../../messaging/agents/agent_core.ts";
 import type { InboxLooks } from "../../messaging/messages/inbox/inbox_looks.ts";
 import { answerMailbox } from "../mailbox/mailbox_frame.ts";
-import { requireOwnOrigin } from "../sessions/own_origin.ts";
+import { requireOwnOrigin } from "../../base/pages/own_origin.ts";
 import { SignInAttempts } from "../sessions/sign_in_attempts.ts";
 import { inboxPage } from "./inbox_page.ts";
 import { inboxCookie, InboxSessions, type OpenInbox } from "./inbox_sessions.ts";
@@ -29,6 +29,7 @@ const FORM_BYTES = 8 * 1024;
 const ROWS = 50;
 const QUERY = { before: integer(1, MAX_ID, MAX_ID) };
 const NO_INDEX = { "X-Robots-Tag": "noindex, nofollow" };
+const KEPT_APART = { headers: NO_INDEX };
 const WRONG_TOKEN_ADVICE =
   "use the owner_token that the registration gave, or make a new one with POST /v1/owner-token";
 
@@ -49,7 +50,10 @@ export function inboxPageRoutes(services: InboxPageServices): Route[] {
         const inbox = await sessions.find(c.req.raw.headers);
         if (inbox !== null) return await handle(c, inbox);
         if (c.get("path") !== PATH) return seeInbox();
-        return answerMailbox(await inboxSignInPage({ action: SIGN_IN, baseUrl, isWrong: false }));
+        return answerMailbox(
+          await inboxSignInPage({ action: SIGN_IN, baseUrl, isWrong: false }),
+          KEPT_APART,
+        );
       },
     };
   }
@@ -69,7 +73,7 @@ export function inboxPageRoutes(services: InboxPageServices): Route[] {
       if (!(refusal instanceof RelayError && refusal.code === "unknown_token")) throw refusal;
       attempts.failed(clients.hashOf(c));
       const again = await inboxSignInPage({ action: SIGN_IN, baseUrl, isWrong: true });
-      return answerMailbox(again, { status: 403 });
+      return answerMailbox(again, { status: 403, ...KEPT_APART });
     }
   }
 
@@ -88,7 +92,7 @@ export function inboxPageRoutes(services: InboxPageServices): Route[] {
 
   async function show(c: Context<HttpEnv>, inbox: OpenInbox, id?: number): Promise<Response> {
     const { before } = readQuery(c.get("query"), QUERY);
-    if (c.get("head")) return answerMailbox("");
+    if (c.get("head")) return answerMailbox("", KEPT_APART);
     const { agent } = inbox;
     const look = await looks.look(agent.id, { beforeId: before, limit: ROWS, chosenId: id });
     c.set("reservation", look.reservation);
@@ -99,6 +103,7 @@ export function inboxPageRoutes(services: InboxPageServices): Route[] {
         isChosen: id !== undefined,
         before: before === MAX_ID ? undefined : before,
       }),
+      KEPT_APART,
     );
   }
 

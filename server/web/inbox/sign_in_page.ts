@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import { column, mailboxFrame } from "../mailbox/mailbox_frame.ts";
-import { isPlainLoopback } from "../sessions/own_origin.ts";
+import { isPlainLoopback } from "../../base/pages/own_origin.ts";
 
 /** The one field that leads to an inbox. @param action where its form goes */
 export function inboxSignInPage(

@@ -172,7 +172,6 @@ export function answerMailbox(
     referrerPolicy: "same-origin",
     headers: {
       "Content-Security-Policy": POLICY,
-      "X-Robots-Tag": "noindex, nofollow",
       ...headers,
     },
   });

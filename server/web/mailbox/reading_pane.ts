@@ -61,16 +61,20 @@ function inside(one: MailShown, nowMs: number, hasKey: boolean): Html {
 ${codes.map((code, i) => codeCard(code, hasKey && i === 0))}${warnings.map((words) =>
     html`<p class="note warn">${visibleText(words)}</p>\n`
   )}${
+    htmlPart(one)
+  }${
     text === null || text.trim() === ""
       ? frame === null ? html`<p class="soft">This mail has no text.</p>` : ""
-      : html`<div class="text" dir="auto">${withLinks(text)}</div>`
-  }${wholeHref === null ? "" : html`<p><a href="${wholeHref}">Read the whole text</a></p>`}${
-    htmlPart(one)
-  }${files(one.files)}${recipients(one.recipients, nowMs)}${
+      : frame === null ? shownWords(text) : html`<details><summary class="soft">As text</summary>${shownWords(text)}</details>`
+  }${wholeHref === null ? "" : html`<p><a href="${wholeHref}">Read the whole text</a></p>`}${files(one.files)}${recipients(one.recipients, nowMs)}${
     verdict === null ? "" : html`<p class="facts">${visibleText(verdict.details)}</p>`
   }${one.links.length === 0 ? "" : html`<details><summary class="soft">${one.links.length} ${one.links.length === 1 ? "link" : "links"}</summary><ul>${
     one.links.map((url) => html`<li>${link(url)}</li>`)
   }</ul></details>`}${headers(one)}${one.actions ?? ""}`;
+}
+
+function shownWords(text: string): Html {
+  return html`<div class="text" dir="auto">${withLinks(text)}</div>`;
 }
 
 function people(list: readonly Person[]): Html {
@@ -103,12 +107,16 @@ function codeCard(code: string, hasKey: boolean): Html {
 
 function htmlPart({ html: frame }: MailShown): Html | string {
   if (frame === null) return "";
-  const { src, remote } = frame;
+  const { src, heightPx } = frame;
   // deno-fmt-ignore
-  return html`<iframe class="mail-html" sandbox="" title="The mail as its sender laid it out" referrerpolicy="no-referrer" loading="lazy" src="${src}"></iframe>
-${remote.length === 0 ? "" : html`<details><summary class="soft">Nothing was loaded from elsewhere: ${remote.length} ${
-    remote.length === 1 ? "address" : "addresses"
-  }</summary><ul>${remote.map((url) => html`<li class="soft">${shownText(url.slice(0, 500))}</li>`)}</ul></details>`}`;
+  return html`<iframe class="mail-html" sandbox="" title="The mail as its sender laid it out" referrerpolicy="no-referrer" loading="lazy" height="${heightPx}" src="${src}"></iframe>`;
+}
+
+/** How high an HTML will be, about: by the lines of its words, and more where it is laid out in tables or has pictures. */
+export function heightOf(words: string, html: string): number {
+  const lines = words.split("\n", 100).reduce((sum, line) => sum + 1 + line.length / 80, 0);
+  const isLaidOut = /<table|<img/i.test(html.slice(0, 100_000));
+  return Math.round(Math.min(900, (isLaidOut ? 200 : 90) + lines * 24));
 }
 
 function files(list: readonly ShownFile[]): Html | string {

@@ -77,10 +77,10 @@ export interface SenderVerdict extends Chip {
 }
 
 export interface MailHtml {
-  /** Address of the HTML, which answers under a policy of its own. */
+  /** Address of the HTML, which answers under a policy of its own, and lists what it would have loaded. */
   src: string;
-  /** What it would have loaded from elsewhere; empty where it is not known yet. */
-  remote: readonly string[];
+  /** About as high as it will be: nobody outside the frame can ask it. */
+  heightPx: number;
 }
 
 /** A message in the pane. */

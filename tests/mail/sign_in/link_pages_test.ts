@@ -50,7 +50,7 @@ partOrSkip("chromium", "a person follows each kind of link, button by button", a
       const link = await magicLink(relay, EMAIL);
       await open(link.path);
       assert.equal(await heading(page), "Which mail org?");
-      await press("Open this org", "Signed in");
+      await press("Open this org, and show an API key", "Signed in");
       const key = await page.locator("pre.copy").innerText();
       assert.equal(accepted(await holder.with(key).readOrg(), 200).org_id, holder.orgId);
       await press("Delete all other keys", "Other keys are deleted");

@@ -18,7 +18,11 @@ export interface ReducedHtml {
   html: string;
   /** What was taken out, sorted. */
   removed: string[];
+  /** Addresses of pictures that lie elsewhere, the first of them: a reader is told, and loads none. */
+  remote: string[];
 }
+
+const TOLD_REMOTE = 50;
 
 const LETTERS = /[\p{L}\p{N}]/u;
 
@@ -32,13 +36,15 @@ export function* reduceHtml(
 ): Sliced<ReducedHtml> {
   const removed = removedNames();
   const writer = htmlWriter(removed);
-  yield* readHtmlText(html, watcherOf(writer, removed, pictureNames(pictures)));
-  return { html: writer.result(), removed: removed.list() };
+  const remote = new Set<string>();
+  yield* readHtmlText(html, watcherOf(writer, removed, remote, pictureNames(pictures)));
+  return { html: writer.result(), removed: removed.list(), remote: [...remote] };
 }
 
 function watcherOf(
   writer: HtmlWriter,
   removed: RemovedNames,
+  remote: Set<string>,
   pictureId: (src: string) => string | null,
 ): HtmlWatcher {
   /** @returns null where the element does not stay */
@@ -73,6 +79,7 @@ function watcherOf(
     const address = linkAddress(src);
     const isRemote = address !== null && !address.startsWith("mailto:");
     removed.add(isRemote ? "remote_pictures" : "pictures");
+    if (isRemote && remote.size < TOLD_REMOTE) remote.add(address);
     if (!isRemote || writer.has("a")) {
       return writer.text(words === "" && isRemote ? address : words);
     }

@@ -22,7 +22,7 @@ Deno.test("reduceHtml() keeps what a plain mail is made of", () => {
     `<table width="600"><caption>i</caption><thead><tr><th colspan="2">j</th></tr></thead><tbody>` +
     `<tr><td style="background-color:#eeeeee;padding:4px 8px 4px 8px">k</td><td>` +
     `<img src="cid:logo@example" alt="Logo" width="80" height="20"></td></tr></tbody></table>`;
-  assert.deepEqual(reduceHtml(html, PICTURES), { html, removed: [] });
+  assert.deepEqual(reduceHtml(html, PICTURES), { html, removed: [], remote: [] });
 });
 
 const CASES: [name: string, html: string, expected: string, names: string[]][] = [
@@ -175,11 +175,21 @@ Deno.test("reduceHtml() writes little more than it reads, whatever stands in it"
   }
 });
 
+Deno.test("reduceHtml() tells the first pictures that lie elsewhere, each once", () => {
+  const many = Array.from({ length: 60 }, (_, i) => `<img src="https://e.org/${i}.png">`).join("");
+  const { remote } = reduceHtml(
+    `<img src="https://e.org/0.png"><img src="cid:x">${many}`,
+    PICTURES,
+  );
+  assert.equal(remote.length, 50);
+  assert.deepEqual(remote.slice(0, 2), ["https://e.org/0.png", "https://e.org/1.png"]);
+});
+
 Deno.test("reduceHtml() gives what it would give again", () => {
   fc.assert(
     fc.property(htmlDocuments, (html) => {
       const once = reduced(html);
-      assert.deepEqual(reduceHtml(once, PICTURES), { html: once, removed: [] });
+      assert.deepEqual(reduceHtml(once, PICTURES), { html: once, removed: [], remote: [] });
     }),
     propertyRuns(isLong ? 4_000 : 1_000),
   );

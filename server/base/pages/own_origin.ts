@@ -2,8 +2,8 @@
  * Whether a form was sent by a page of this relay: browsers name where a POST comes from, and no page
  * of a stranger can name another place. Pure.
  */
-import { isLoopback } from "../../base/config/loopback.ts";
-import { RelayError } from "../../base/errors.ts";
+import { isLoopback } from "../config/loopback.ts";
+import { RelayError } from "../errors.ts";
 
 /**
  * The origin that a form was sent from: the relay's own, or the one of this machine that

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { RelayError } from "../../base/errors.ts";
+import { RelayError } from "../errors.ts";
 import { isPlainLoopback, requireOwnOrigin } from "./own_origin.ts";
 
 const isForbidden = (error: unknown) => error instanceof RelayError && error.code === "forbidden";
