@@ -10,7 +10,7 @@ import type { HttpEnv, Route } from "../../base/http/routes/route.ts";
 import type { CapturedMail, CapturedMails } from "./captured_mails.ts";
 import { attachmentHeaders } from "../../mail/mailbox/messages/file_headers.ts";
 import { composeAnswer } from "./compose_answer.ts";
-import { composePlainMail } from "./compose_plain_mail.ts";
+import { composePlainMail, newMailStamp } from "./compose_plain_mail.ts";
 import type { HandedIn, HandIn, MailToHandIn } from "./hand_in.ts";
 import {
   answerBytes,
@@ -23,7 +23,6 @@ import { answerFrame } from "./html_frame.ts";
 import { LocalStream } from "./local_stream.ts";
 import { handInPage, mailPage, type NoticeName, VIEW_NAMES } from "./mail_page.ts";
 import { readFile } from "./read_mail.ts";
-import { newMailStamp } from "./mail_stamp.ts";
 import {
   readAnswerRequest,
   readFields,

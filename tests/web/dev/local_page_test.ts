@@ -179,6 +179,7 @@ partOrSkip(
       `Subject: Sign in\n\nYour code is 482913.\nOr open ${pages.url}/dev/mail?clicked=1\n`,
     );
     await withChromium(program, async (browser) => {
+      assert.ok(SHOWN.length > 1);
       for (const look of SHOWN) {
         await withPage(browser, { ...look, bypassCSP: false }, async (page) => {
           const { urls, complaints } = watchPage(page);

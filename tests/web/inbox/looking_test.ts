@@ -7,7 +7,7 @@ import { visit } from "../../messaging/operator/operator.ts";
 import { openInbox } from "./visitor.ts";
 
 /** What an agent, its senders and everybody else see of it. */
-async function seenOf(alice: TestAgent, bob: TestAgent) {
+async function seenOf(bob: TestAgent) {
   const profile = await bob.call("GET", "/v1/agents/alice");
   return { profile: profile.json, outbox: await bob.outbox() };
 }
@@ -37,19 +37,19 @@ for (const [name, options] of STORES) {
     await alice.inbox("limit=1");
     ids.push(await bob.sent({ to: "alice", body: "the last" }));
     await relay.relay.crons.figures!();
-    const before = await seenOf(alice, bob);
+    const before = await seenOf(bob);
     await relay.relay.crons.figures!();
     const rows = await listRows(relay.deps.kv, { marks: true });
     relay.clock.advance(61_000);
     await looks(relay, alice, ids);
     await relay.relay.crons.figures!();
     assert.deepEqual(await listRows(relay.deps.kv, { marks: true }), rows);
-    assert.deepEqual((await seenOf(alice, bob)).profile, before.profile);
+    assert.deepEqual((await seenOf(bob)).profile, before.profile);
     assert.deepEqual(
       before.outbox.map(({ delivered_at }) => delivered_at === null),
       [false, true, true, true],
     );
-    assert.deepEqual((await seenOf(alice, bob)).outbox, before.outbox);
+    assert.deepEqual((await seenOf(bob)).outbox, before.outbox);
     // The agent polls as it would have: at once, and what was not delivered is given.
     const given = await alice.poll("unread=true");
     assert.equal(given.status, 200);
