@@ -40,7 +40,7 @@ Deno.test("a digest tells count, senders and links in text and HTML, never a sub
     assert.ok(part.includes(link), part);
   }
   assert.equal(count(mail.text!, "@alice"), 1, "a sender is named once");
-  assert.match(mail.html!, new RegExp(`href="${bench.relay.url}/"`));
+  assert.match(mail.html!, new RegExp(`href="${bench.relay.url}/inbox"`));
   const raw = received!.content.toString();
   assert.equal(count(raw, url), 3, "the link stands whole in header, text and HTML");
   assert.doesNotMatch(raw + mail.text + mail.html + mail.subject, /secret/i);
