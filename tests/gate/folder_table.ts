@@ -182,6 +182,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
         shows: [
           "access/authenticate_key.ts",
           "access/mail_secret.ts",
+          "access/mail_words.ts",
           "composing/reducing/clean_text.ts",
           "composing/reducing/reduced_addresses.ts",
           "drafts/answer_html.ts",
@@ -260,6 +261,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "list_pages.ts",
               "mail_route.ts",
               "mail_secret.ts",
+              "mail_words.ts",
               "put_keys.ts",
               "require_org.ts",
               "schemas.ts",

@@ -1,3 +1,4 @@
+// Over 300 lines: the page of a draft for a link, and what of it a session is led to.
 /** GET and POST /mail/drafts/{id}: a person reads a draft with its HTML in a frame, and approves or rejects it. */
 import { z } from "@hono/zod-openapi";
 import { invalidJson, RelayError } from "../../base/errors.ts";
@@ -17,6 +18,7 @@ import { ownPictures } from "../composing/reducing/reduced_addresses.ts";
 import type { MailWorker } from "../worker/mail_worker.ts";
 import { answerLink, tokenOf, tokenQuery } from "../access/link_answer.ts";
 import { refusalOf } from "../access/access.ts";
+import { requireOpen } from "../access/authenticate_key.ts";
 import type { MailSessions } from "../sessions/mail_sessions.ts";
 import { isDraftToken, isTokenOf, linkToken } from "../access/link_token.ts";
 import { answerHtml, shownPictures, writeShownHtml } from "./answer_html.ts";
@@ -95,7 +97,12 @@ const readDraftHtml = openRoute({
       200: page("The HTML; empty where the draft has none."),
       410: page("The link leads nowhere, or is of a former revision."),
     },
-    errors: { ...WRITTEN, ...ERRORS, not_found: "the org of the session has no such draft" },
+    errors: {
+      ...WRITTEN,
+      ...ERRORS,
+      not_found: "the org of the session has no such draft",
+      trial_expired: null,
+    },
     never: ["invalid_json"],
   },
   handle: (services: ApprovalServices) => ({ c, params }) =>
@@ -235,13 +242,13 @@ async function openCurrent(
  * @throws RelayError `link_expired` without a session, or for a draft that is none of it
  */
 async function openBySession(
-  { sessions, drafts }: ApprovalServices,
+  { sessions, drafts, store, limits }: ApprovalServices,
   draftId: string,
   headers: Headers,
 ): Promise<DraftRow> {
   const session = await sessions.findIn(headers);
   if (session === null || refusalOf("read", session.caller.key) !== null) throw linkExpired();
-  if (session.caller.org.suspendedAtMs !== null) throw linkExpired();
+  requireOpen(session.caller.org, store.now(), limits, false);
   return await drafts.asItGoesOut(await drafts.find(session.caller, draftId));
 }
 

@@ -1,3 +1,4 @@
+// Over 300 lines: every check that a page or a form goes through, in its order.
 /**
  * How a page of the console is declared. A page asks for a session, and leads to /mail without one. A form
  * asks for its own origin, a session, and the token that it was made with, in this order; then it does what
@@ -9,6 +10,7 @@ import {
   type Declaration,
   declareRoute,
   type MountServices,
+  type RouteWords,
 } from "../../base/description/declaration.ts";
 import type { Operation } from "../../base/description/operation.ts";
 import type { Limits } from "../../base/config/limits.ts";
@@ -20,6 +22,7 @@ import type { HttpEnv } from "../../base/http/routes/route.ts";
 import { decodeSegment } from "../../base/http/routes/target.ts";
 import { pageHeaders } from "../../base/pages/answer_page.ts";
 import { isPlainLoopback, requireOwnOrigin } from "../../base/pages/own_origin.ts";
+import { mailWords } from "../../mail/access/mail_words.ts";
 import type { MailConsole } from "../../mail/part.ts";
 import {
   formToken,
@@ -74,7 +77,6 @@ const FORM_BYTES = 64 * 1024;
 
 /** What the API may refuse, and a page tells. */
 const REFUSALS: Operation["errors"] = {
-  mail_disabled: null,
   invalid_json: null,
   invalid_email: null,
   forbidden: "the form is that of another site, or of another session",
@@ -113,16 +115,10 @@ function declare(
   handle: (visit: Visit, services: ConsoleServices) => Promise<Response>,
   bodyLimit?: keyof Limits,
 ): Declared {
-  const names = [...path.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name!);
   const content = ["text/html", ...types].map((type) => ({ type, schema: z.string() }));
   const headers = ["Cache-Control"] as const;
-  const words: Declared["words"] = {
+  const words: RouteWords = {
     description: says,
-    ...(names.length === 0 ? {} : {
-      params: z.object(
-        Object.fromEntries(names.map((name) => [name, z.string()])),
-      ),
-    }),
     ...(query.length === 0 ? {} : {
       query: z.object(Object.fromEntries(query.map((name) => [name, z.string().optional()]))),
     }),
@@ -151,7 +147,7 @@ function declare(
     access: [],
     pool: "mail",
     ...(method === "POST" ? { bodyLimit: bodyLimit ?? FORM_BYTES } : {}),
-    words,
+    words: (setting) => mailWords({ path, may: "public", note: says, words }, setting),
   }, (services) => async (c) => {
     const { mail } = services;
     if (mail === null) {
@@ -279,11 +275,13 @@ export function findSession({ c, mail }: Pick<Visit, "c" | "mail">): Promise<Ope
 }
 
 /** Whether the session's cookie takes TLS: not over http on this machine. */
-export function isSecureVisit({ c, mail }: Pick<Visit, "c" | "mail">): boolean {
+export function isSecureVisit({ c, mail: { baseUrl } }: Pick<Visit, "c" | "mail">): boolean {
   const { headers } = c.req.raw;
   const origin = headers.get("origin");
-  if (origin !== null && URL.canParse(origin)) return !isPlainLoopback(origin);
-  return !(isToLoopback(headers) && isPlainLoopback(mail.baseUrl));
+  // Of a form that another site sent, or no site that it names, the relay's own address says it.
+  const isOwn = origin !== null && URL.canParse(origin) &&
+    (origin === baseUrl || isPlainLoopback(origin));
+  return isOwn ? !isPlainLoopback(origin) : !(isToLoopback(headers) && isPlainLoopback(baseUrl));
 }
 
 /**

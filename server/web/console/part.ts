@@ -4,6 +4,7 @@ import type { Core } from "../../base/parts/core.ts";
 import type { Part } from "../../base/parts/part.ts";
 import type { MailConsole } from "../../mail/part.ts";
 import type { AskRelay } from "./mail_api.ts";
+import { FILE_ROUTES } from "./file_routes.ts";
 import { MAIL_ROUTES } from "./mail_routes.ts";
 import { ORG_ROUTES } from "./org_routes.ts";
 import { SIGN_IN_ROUTES } from "./sign_in_routes.ts";
@@ -13,6 +14,7 @@ import { WRITE_ROUTES } from "./write_routes.ts";
 export const CONSOLE_ROUTES = [
   ...SIGN_IN_ROUTES,
   ...MAIL_ROUTES,
+  ...FILE_ROUTES,
   ...WRITE_ROUTES,
   ...WAITING_ROUTES,
   ...ORG_ROUTES,

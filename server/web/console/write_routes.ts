@@ -1,3 +1,4 @@
+// Over 300 lines: one form with its four uses, and what each asks of the API.
 /** Writing: a new mail, a reply, a forward, and the change of a draft. */
 import { html } from "hono/html";
 import { RelayError } from "../../base/errors.ts";

@@ -167,11 +167,18 @@ export function withLinks(text: string): Html {
   const parts: Html[] = [];
   let from = 0;
   for (const { 0: found, index } of text.matchAll(ADDRESS)) {
-    const url = found.replace(/[.,;:!?)\]]+$/, "");
+    const url = withoutStop(found);
     parts.push(html`${visibleText(text.slice(from, index), { keepsLines: true })}${link(url)}`);
     from = index + url.length;
   }
   return html`${parts}${visibleText(text.slice(from), { keepsLines: true })}`;
+}
+
+/** An address without what ends the sentence that it stands in. */
+function withoutStop(url: string): string {
+  let end = url.length;
+  while (".,;:!?)]".includes(url[end - 1]!)) end--;
+  return url.slice(0, end);
 }
 
 function link(url: string): Html {

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 /** The mailbox as a person walks through it: sizes, lights, with and without JavaScript, by the keyboard alone. */
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { withChromium, withPage } from "../../support/chromium.ts";
 import { isLong } from "../../support/long_test.ts";
@@ -105,14 +106,17 @@ partOrSkip("chromium", "by the keyboard alone: find, read, copy, mark, answer", 
         assert.match(await page.locator("a.row:focus").innerText(), /Your sign-in code/);
         await page.keyboard.press("Enter");
         await page.locator(".code-card").waitFor();
+        await page.waitForLoadState(); // the keys are there when the script is
         await page.keyboard.press("c");
         await page.getByRole("button", { name: "Copied" }).waitFor();
         assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "482913");
 
-        // Opened, it is read; `e` makes it unread again.
+        // Opened, it is read; `e` makes it unread again, and leads back to the list, where it stays so.
         await page.getByRole("button", { name: "Mark unread" }).waitFor();
         await page.keyboard.press("e");
         await page.locator("a.row.unread", { hasText: "Your sign-in code" }).waitFor();
+        await page.waitForLoadState();
+        assert.equal(await page.locator(".pane").count(), 0);
 
         await page.keyboard.press("?");
         await page.getByRole("dialog").waitFor();
@@ -121,9 +125,11 @@ partOrSkip("chromium", "by the keyboard alone: find, read, copy, mark, answer", 
         await page.keyboard.type("printers");
         await page.keyboard.press("Enter");
         await page.locator("mark", { hasText: "printers" }).first().waitFor();
+        await page.waitForLoadState();
         await page.keyboard.press("j");
         await page.keyboard.press("Enter");
         await page.locator("a[data-key=r]").waitFor();
+        await page.waitForLoadState();
         await page.keyboard.press("r");
         await page.locator("textarea:focus").waitFor();
         await page.keyboard.type("With the duplex units, then.");
@@ -184,7 +190,7 @@ partOrSkip(
         await page.locator("summary", { hasText: "Labels" }).click();
         await page.getByLabel("Label", { exact: true }).fill("codes");
         await press("Add");
-        await page.locator(".chip", { hasText: "codes" }).first().waitFor();
+        await page.locator(".pane .chip", { hasText: "codes" }).first().waitFor();
         await page.getByRole("link", { name: "Back to the list" }).click();
 
         await page.getByRole("link", { name: "Write" }).click();
@@ -194,14 +200,14 @@ partOrSkip(
         await page.getByLabel("Attachments").setInputFiles({
           name: "notes.txt",
           mimeType: "text/plain",
-          buffer: new TextEncoder().encode("notes") as never,
+          buffer: Buffer.from("notes"),
         });
         const at = new Date(relay.clock.now() + 3_600_000).toISOString().slice(0, 16);
         await page.getByLabel("Send later, UTC").fill(at);
         await press("Send");
         await page.getByRole("link", { name: "notes.txt" }).waitFor();
         await press("Do not send it");
-        await page.locator(".chip", { hasText: "cancelled" }).first().waitFor();
+        await page.locator(".pane .chip", { hasText: "cancelled" }).first().waitFor();
         await page.locator("summary", { hasText: "Delete" }).click();
         await press("Delete this mail for good");
         await page.waitForURL(/\/mail\/inboxes\//);
