@@ -27,6 +27,7 @@ import { openDocs } from "./web/docs/part.ts";
 import { RepetitionSweep } from "./base/idempotency/repetition_sweep.ts";
 import { openLocalMode } from "./web/dev/part.ts";
 import { HEALTH_ROUTES } from "./process/health.ts";
+import type { MailOperator } from "./mail/operator/mail_operator.ts";
 import { openMail } from "./mail/part.ts";
 import type { SmtpOptions } from "./mail/receiving/smtp/part.ts";
 import { SEALED_MAIL_SECRET } from "./mail/access/mail_secret.ts";
@@ -40,6 +41,7 @@ import { openProfiles } from "./messaging/profiles/part.ts";
 import { RecentEvents } from "./process/recent_events.ts";
 import { createRelayStatus, type RelayStatusParts } from "./process/relay_status.ts";
 import { ROUTES } from "./routes.ts";
+import { openInboxPage } from "./web/inbox/part.ts";
 import { openSite } from "./web/site/part.ts";
 import { openResealing } from "./base/sealing/open_resealing.ts";
 import { requirePossible } from "./base/storage/rows/clock_watch.ts";
@@ -151,7 +153,7 @@ async function openParts(
   const { hasAgents } = parts.add("agents", openAgents(agents));
   const opened = parts.add("custody", await openCustody(agents));
   const { custody, ring } = opened;
-  const { inbox, messages, recent, tokenSender, repetitions } = parts.add(
+  const { inbox, looks, messages, recent, tokenSender, repetitions } = parts.add(
     "messages",
     openMessages(agents, { ...options, waits, signatory: custody }),
   );
@@ -165,21 +167,27 @@ async function openParts(
   parts.add("health", {
     routes: mount(HEALTH_ROUTES, { ...core, ...status, mailIn: () => mailIn() }),
   });
-  parts.add("admin", openAdminPages(core, { actions, status }));
+  let operatorOfMail: MailOperator | null = null;
+  parts.add("admin", openAdminPages(core, { actions, status, mail: () => operatorOfMail }));
   parts.add("tools", openTools(agents, { custody, tokenSender, inbox, agentSearch }));
   const { blobs } = parts.add("blobs", await openBlobs(core, options));
   const { isOn: mailOn, handIn, webhooks, waysIn, console, ...mail } = parts.add(
     "mail",
-    await openMail(core, ring, { outgoing, blobs, waits, hasAgents }, {
+    await openMail(core, ring, {
+      ...{ outgoing, blobs, waits, hasAgents },
+      onReceived: localMode?.onReceived,
+    }, {
       ...options.smtp,
       requests: http.requests,
     }),
   );
+  operatorOfMail = mail.operator;
   mailIn = () => mailOn ? waysIn().map(({ way }) => way) : null;
   parts.add("repetitions", new RepetitionSweep(core, [...repetitions, ...mail.repetitions]));
   if (localMode !== null) parts.add("local mode", localMode.open(handIn, webhooks ?? undefined));
   parts.add("console", openConsole(core, console, ask));
   parts.add("pages", { routes: mount([readPageFile], core) });
+  parts.add("inbox page", openInboxPage({ ...agents, looks }));
   parts.add("site", openSite(agents, { figures, agentSearch, holdsKeys: custody.on }));
   const { describe } = parts.add(
     "description",

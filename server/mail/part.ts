@@ -31,6 +31,8 @@ import { openReceiving, type Receiving } from "./receiving/part.ts";
 import { openSmtp, type SmtpOptions, type WayIn } from "./receiving/smtp/part.ts";
 import { MAIL_ROUTES } from "./routes.ts";
 import { openSearch } from "./search/part.ts";
+import { MailOperator } from "./operator/mail_operator.ts";
+import { RecentFailures } from "./operator/recent_failures.ts";
 import { MailSecret } from "./access/mail_secret.ts";
 import { openSender, openSending } from "./sending/part.ts";
 import { MailSessions } from "./sessions/mail_sessions.ts";
@@ -63,6 +65,8 @@ export interface Mail extends Part {
   console: MailConsole | null;
   /** How mail from outside can come in, once the relay has started. */
   waysIn(): WayIn[];
+  /** What the operator's pages show of it; null where mail is off. */
+  operator: MailOperator | null;
   /** What the area tells repetitions apart by. */
   repetitions: readonly RepetitionKind[];
 }
@@ -92,6 +96,7 @@ export async function openMail(
       webhooks: null,
       console: null,
       waysIn: () => [],
+      operator: null,
       repetitions: [],
       routes: offRoutes(MAIL_ROUTES, limits),
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
@@ -100,14 +105,16 @@ export async function openMail(
   if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
   await claimStore(store, { domain: domain!, local }, options.hasAgents);
   return await openTogether(log, async (parts) => {
-    const { repetitions, waysIn, console, ...opened } = await openMailParts(
+    const { repetitions, waysIn, operator, console, ...opened } = await openMailParts(
       parts,
       core,
       { ...options, smtp },
       secret,
     );
     const shown = local ? opened : { handIn: null, webhooks: null };
-    return Object.assign(parts, { isOn: true, ...shown, console, waysIn, repetitions });
+    return Object.assign(parts, {
+      ...{ isOn: true, ...shown, console, waysIn, operator, repetitions },
+    });
   });
 }
 
@@ -121,7 +128,7 @@ async function openMailParts(
   core: Core,
   { smtp: smtpOptions, ...options }: MailOptions & { smtp: SmtpOptions },
   secret: MailSecret,
-): Promise<Pick<Mail, "repetitions" | "waysIn" | "console"> & LocalServices> {
+): Promise<Pick<Mail, "repetitions" | "waysIn" | "operator" | "console"> & LocalServices> {
   const { deps } = core;
   const { config, random, log } = deps;
   const inboundSecret = await openInboundSecret(config, random);
@@ -141,6 +148,7 @@ async function openMailParts(
     }),
   );
   const mail = createMailCore(core, options, { secret, reader, answers });
+  const failures = new RecentFailures();
   const sessions = new MailSessions(mail);
   const auth = parts.add("senders", await openAuth(deps));
   parts.add("orgs", openOrgs(mail));
@@ -155,7 +163,14 @@ async function openMailParts(
   const senderPart = parts.add("outbound", openSender(mail, suppressions));
   const { propose } = parts.add("drafts", openDrafts(mail, senderPart, sessions));
   const sending = parts.add("sending", openSending(mail, senderPart, propose));
-  const { changes, reports } = parts.add("reports", openReports(mail, inboundSecret));
+  const { changes, reports } = parts.add(
+    "reports",
+    openReports(
+      mail,
+      inboundSecret,
+      (changed) => failures.note(changed),
+    ),
+  );
   const receiving = parts.add(
     "receiving",
     openReceiving(mail, { auth, reports, inboundSecret, composer: senderPart.composer }),
@@ -185,6 +200,7 @@ async function openMailParts(
     webhooks,
     console: { ...mail, sessions, googleClientId },
     waysIn,
+    operator: new MailOperator(mail, failures),
     repetitions: [senderPart.keyedAnswers, ...receiving.repetitions],
   };
 }

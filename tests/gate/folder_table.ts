@@ -188,10 +188,15 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           "composing/reducing/clean_text.ts",
           "composing/reducing/reduced_addresses.ts",
           "drafts/answer_html.ts",
+          "mailbox/messages/file_headers.ts",
           "mailbox/shown/draft_schemas.ts",
           "mailbox/shown/schemas.ts",
           "mailbox/shown/shown_message.ts",
+          "operator/mail_operator.ts",
           "part.ts",
+          "reading/mime/attachments.ts",
+          "reading/mime/shown_parts.ts",
+          "reading/mime/walk_parts.ts",
           "reading/parse_mail.ts",
           "reading/parsed/parsed_mail.ts",
           "reading/parsed/parsed_patch.ts",
@@ -225,12 +230,14 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
                 imports: ["parsed"],
                 shows: [
                   "addresses.ts",
+                  "attachments.ts",
                   "automated.ts",
                   "charset.ts",
                   "header_fields.ts",
                   "invisible_characters.ts",
                   "peek_from.ts",
                   "read_attachment.ts",
+                  "shown_parts.ts",
                   "single_fields.ts",
                   "transfer_encoding.ts",
                   "walk_parts.ts",
@@ -343,6 +350,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               messages: {
                 imports: ["answers", "inboxes", "shown", "statuses"],
                 shows: [
+                  "file_headers.ts",
                   "find_thread.ts",
                   "message_pages.ts",
                   "messages.ts",
@@ -355,7 +363,10 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               },
             },
           },
-          figures: { imports: ["access", "core", "mailbox", "records"] },
+          figures: {
+            imports: ["access", "core", "mailbox", "records"],
+            shows: ["delivery_health.ts", "read_figures.ts"],
+          },
           keys: { imports: ["access", "mailbox", "records"], shows: ["sign_in_key.ts"] },
           receiving: {
             imports: ["access", "composing", "core", "mailbox", "reading", "records"],
@@ -382,7 +393,10 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           },
           webhooks: { imports: ["access", "composing", "core", "mailbox", "records", "worker"] },
           erasures: { imports: ["core", "mailbox", "receiving", "records"] },
-          orgs: { imports: ["access", "mailbox", "receiving", "records"] },
+          orgs: {
+            imports: ["access", "mailbox", "receiving", "records"],
+            shows: ["change_org.ts"],
+          },
           sending: {
             imports: [
               "access",
@@ -426,6 +440,10 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             ],
             shows: ["answer_html.ts"],
           },
+          operator: {
+            imports: ["core", "figures", "mailbox", "orgs", "receiving", "records"],
+            shows: ["mail_operator.ts"],
+          },
           tools: { imports: ["access", "mailbox", "reading", "records", "search", "sending"] },
         },
       },
@@ -468,6 +486,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             imports: ["agents", "mailboxes"],
             shows: [
               "inbox/inbox.ts",
+              "inbox/inbox_looks.ts",
               "inbox/inbox_reader.ts",
               "inbox/page_budget.ts",
               "inbox/poll_record.ts",
@@ -500,6 +519,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
                 imports: ["rows", "send"],
                 shows: [
                   "inbox.ts",
+                  "inbox_looks.ts",
                   "inbox_reader.ts",
                   "page_budget.ts",
                   "poll_record.ts",
@@ -551,12 +571,14 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
         imports: ["base", "mail", "messaging"],
         shows: "*",
         inside: {
-          admin: { shows: ["part.ts", "relay_status.ts"] },
-          dev: { shows: ["part.ts"] },
           docs: { shows: ["part.ts"] },
           mailbox: { shows: "*" },
+          sessions: { shows: ["session_cookie.ts", "sign_in_attempts.ts", "signed_sessions.ts"] },
           site: { shows: ["home_route.ts", "part.ts"] },
+          admin: { imports: ["sessions"], shows: ["part.ts", "relay_status.ts"] },
           console: { imports: ["mailbox"], shows: ["mail_api.ts", "part.ts"] },
+          dev: { imports: ["mailbox"], shows: ["part.ts"] },
+          inbox: { imports: ["mailbox", "sessions"], shows: ["part.ts"] },
         },
       },
       process: {

@@ -28,7 +28,8 @@ export function checkAnswers(
       const path = rawPath(request);
       const answer: Response = await (app.fetch as CheckedFetch)(request, ...rest);
       if (localMode && path.startsWith("/dev/")) return answer;
-      if (/^\/admin(\/|$)/.test(path)) return answer; // the operator's pages are no part of the API
+      // Pages behind sessions of their own are no part of the API.
+      if (/^\/(?:admin|inbox)(?:\/|$)/.test(path)) return answer;
       const { status, headers } = answer;
       // It has no end to wait for.
       if (headers.get("content-type")?.startsWith("text/event-stream")) return answer;

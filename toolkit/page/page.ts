@@ -1,11 +1,12 @@
 /// <reference lib="dom" />
 /**
  * The offline verifier: reads the form, checks, shows verdicts. It asks nothing of a network, and
- * the page's policy forbids it.
+ * the page's policy forbids it. Inside a page of a relay that shows a message it checks that one.
  *
  * @module
  */
 import { carriedRequest } from "../cli/carried_request.ts";
+import { openCheck } from "./check_shown.ts";
 import { type InboxMessage, MessageError, verifyMessage } from "../mod.ts";
 import { NOT_PROVEN } from "./describe_verdicts.ts";
 import { element } from "./element.ts";
@@ -43,17 +44,23 @@ const FIELD_OF_OPTION: Readonly<Record<string, PageField>> = {
 /** Of an address, base58 of 32 bytes. */
 const LONGEST_ADDRESS = 44;
 
-const results = byId("results");
+let checks = 0;
 
-byId("not-proven").append(...NOT_PROVEN.map((words) => element("li", {}, words)));
-byId("form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  void check();
-});
-byId("example").addEventListener("click", () => tryExample(EXAMPLE_MESSAGE));
-byId("altered").addEventListener("click", () => tryExample(ALTERED_EXAMPLE));
-addEventListener("hashchange", takeFromLink);
-takeFromLink();
+const shown = document.querySelector<HTMLElement>("[data-check]");
+if (shown !== null) openCheck(shown);
+else openForm();
+
+function openForm(): void {
+  byId("not-proven").append(...NOT_PROVEN.map((words) => element("li", {}, words)));
+  byId("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    void check();
+  });
+  byId("example").addEventListener("click", () => tryExample(EXAMPLE_MESSAGE));
+  byId("altered").addEventListener("click", () => tryExample(ALTERED_EXAMPLE));
+  addEventListener("hashchange", takeFromLink);
+  takeFromLink();
+}
 
 /** `#from=` names a sender. Only the link's author vouches for it, and the page says so. */
 function takeFromLink(): void {
@@ -74,19 +81,17 @@ function tryExample(message: InboxMessage): void {
   void check();
 }
 
-let checks = 0;
-
 async function check(): Promise<void> {
   const mine = ++checks;
   for (const field of FIELDS) clearError(field);
-  results.replaceChildren();
+  byId("results").replaceChildren();
   try {
     const input = readPageInput(await readFields());
     const articles = await verdictsOn(input);
     // Somebody has asked again meanwhile, and gets that answer alone.
     if (mine !== checks) return;
     const heading = element("h2", { tabindex: "-1" }, "Verdicts");
-    results.replaceChildren(heading, ...articles);
+    byId("results").replaceChildren(heading, ...articles);
     heading.focus();
   } catch (thrown) {
     if (thrown instanceof PageInputError) return showError(thrown.field, thrown.message);

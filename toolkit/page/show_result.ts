@@ -31,28 +31,33 @@ export function showReport(
     "article",
     { class: `result ${outcome}` },
     element("h3", {}, `Message ${message.id}: ${OUTCOME[outcome]}`),
-    element(
-      "ul",
-      { class: "verdicts" },
-      ...describeVerdicts(report, given).map(({ claim, outcome, words }) => {
-        const [mark, meaning] = MARK[outcome];
-        return element(
-          "li",
-          { class: outcome },
-          element("span", { class: "mark", "aria-hidden": "true" }, mark),
-          element(
-            "span",
-            {},
-            element("span", { class: "hidden" }, meaning),
-            element("span", { class: "claim" }, `${claim}. `),
-            words,
-          ),
-        );
-      }),
-    ),
+    verdictList(report, given),
     facts(message),
     element("p", { class: "claim" }, "Body"),
     element("pre", { tabindex: "0", "aria-label": "Body of the message" }, bodyText(message.body)),
+  );
+}
+
+/** Each verdict of a report in a line. */
+export function verdictList(report: MessageReport, given: Given): HTMLElement {
+  return element(
+    "ul",
+    { class: "verdicts" },
+    ...describeVerdicts(report, given).map(({ claim, outcome, words }) => {
+      const [mark, meaning] = MARK[outcome];
+      return element(
+        "li",
+        { class: outcome },
+        element("span", { class: "mark", "aria-hidden": "true" }, mark),
+        element(
+          "span",
+          {},
+          element("span", { class: "hidden" }, meaning),
+          element("span", { class: "claim" }, `${claim}. `),
+          words,
+        ),
+      );
+    }),
   );
 }
 

@@ -3,7 +3,10 @@ const rowSelector = "a.row";
 const isTyping = ({ tagName, isContentEditable }) =>
   isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(tagName);
 
-for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
+const offerCopies = (place) => {
+  for (const button of place.querySelectorAll("[data-copy]")) button.hidden = false;
+};
+offerCopies(document);
 addEventListener("click", (event) => {
   const button = event.target.closest?.("[data-copy]");
   if (button) copy(button);
@@ -90,8 +93,11 @@ function show(text) {
   const known = new Set([...document.querySelectorAll(rowSelector)].map(({ href }) => href));
   for (const old of document.querySelectorAll("[data-live]")) {
     const part = page.getElementById(old.id);
-    if (!part || part.innerHTML === old.innerHTML) continue;
+    if (!part) continue;
+    offerCopies(part);
+    if (part.innerHTML === old.innerHTML) continue;
     const hadFocus = old.contains(document.activeElement);
+    if (hadFocus && isTyping(document.activeElement)) continue;
     for (const row of part.querySelectorAll(rowSelector)) {
       if (!known.has(new URL(row.getAttribute("href"), location).href)) {
         row.classList.add("arrived");

@@ -23,6 +23,17 @@ export interface MailOptions {
   waits: Waits;
   /** Whether anybody has registered outside of the area. */
   hasAgents(): Promise<boolean>;
+  /** Told of each mail that came for the inboxes, and of who has it: in local mode alone. */
+  onReceived?(mail: CameIn): void;
+}
+
+/** A mail that came, by whatever way, when its outcome is known. */
+export interface CameIn {
+  from: string;
+  to: readonly string[];
+  raw: Uint8Array<ArrayBuffer>;
+  /** By address: null where an inbox has it, else why none has. */
+  outcomes: readonly { address: string; code: string | null }[];
 }
 
 /** `answers` is the room of the mail area alone, and its callers are holders of mail keys. */
@@ -51,7 +62,7 @@ export interface MailBase
 /** What a mail area that is on rests on. */
 export function createMailBase(
   core: Core,
-  { outgoing, blobs, waits: waiting }: MailOptions,
+  { outgoing, blobs, waits: waiting, onReceived }: MailOptions,
   own: Pick<MailBase, "secret" | "reader" | "answers">,
 ): MailBase {
   const { deps, store, records, commits, limits } = core;
@@ -66,6 +77,7 @@ export function createMailBase(
     random,
     mailer,
     baseUrl,
+    onReceived,
     domain: mail.domain!, // without it, and a sender, mail is off
     from: mail.from!,
     outgoing,

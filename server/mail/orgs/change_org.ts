@@ -51,20 +51,24 @@ export async function deleteOrg(
 
 /**
  * Suspends an org or lifts the suspension; repeating either changes nothing.
+ * @param reason of a suspension, for the operator alone
  * @throws RelayError `not_found` for an org that is none, or none any more
  */
 export async function setSuspended(
   { commits, limits }: Pick<MailCore, "commits" | "limits">,
   orgId: string,
   suspended: boolean,
+  reason: string | null = null,
 ): Promise<void> {
   await commits.submit((transaction) => {
     const org = transaction.record(orgKey(orgId));
     if (org === null || orgState(org, transaction.nowMs, limits) === "gone") throw unknownOrg();
     if ((org.suspendedAtMs !== null) === suspended) return;
+    const { suspendedReason: _, ...kept } = org;
     transaction.putRecord(orgKey(orgId), {
-      ...org,
+      ...kept,
       suspendedAtMs: suspended ? transaction.nowMs : null,
+      ...(reason === null ? {} : { suspendedReason: reason }),
     });
   });
 }

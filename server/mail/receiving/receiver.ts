@@ -123,6 +123,15 @@ export class Receiver {
     mail: ReceivedMail,
     stage?: StageOutcomes<Staged>,
   ): Promise<{ outcomes: Outcome[]; staged: Staged | null }> {
+    const received = await this.#receive(mail, stage);
+    this.services.onReceived?.({ ...mail, outcomes: received.outcomes });
+    return received;
+  }
+
+  async #receive<Staged = null>(
+    mail: ReceivedMail,
+    stage?: StageOutcomes<Staged>,
+  ): Promise<{ outcomes: Outcome[]; staged: Staged | null }> {
     let staged: Staged | null = null;
     const outcomes = new Map<string, Outcome>();
     const decide = (

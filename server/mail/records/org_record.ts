@@ -55,6 +55,8 @@ export interface OrgRecord {
   /** Addresses taken within a day, those of deleted inboxes included: a window of rate_window.ts. */
   addressesTaken: readonly number[];
   suspendedAtMs: number | null;
+  /** Why, as the operator put it; absent where nothing was said. */
+  suspendedReason?: string | null;
   /** Deleted by its owner or purged: nothing shows it any more, and a sweep erases what is left. */
   deletedAtMs: number | null;
 }

@@ -66,7 +66,7 @@ function plainText(digest: Digest, unsubscribe: string, choices: string): string
     "",
     ...lines,
     "",
-    `Inbox: ${digest.baseUrl}/`,
+    `Inbox: ${digest.baseUrl}/inbox`,
     "",
     "To get none at all to this address, whatever agent names it:",
     choices,
@@ -86,7 +86,7 @@ function htmlText(digest: Digest, unsubscribe: string, choices: string): Html {
   return html`<p>${headline(digest)}, from:</p>
 <ul>
 ${items}</ul>
-<p><a href="${digest.baseUrl}/">Inbox</a></p>
+<p><a href="${digest.baseUrl}/inbox">Inbox</a></p>
 <p><a href="${choices}">None at all to this address</a></p>
 <p><a href="${unsubscribe}">No more of these for this agent</a></p>
 `;

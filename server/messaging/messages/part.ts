@@ -7,6 +7,7 @@ import type { Part } from "../../base/parts/part.ts";
 import type { Waits } from "../../base/waiting/waits.ts";
 import { AGENT_INBOXES } from "./inbox/agent_inboxes.ts";
 import { Inbox } from "./inbox/inbox.ts";
+import { InboxLooks } from "./inbox/inbox_looks.ts";
 import { PageBudget } from "./inbox/page_budget.ts";
 import { MESSAGE_ROUTES } from "./routes.ts";
 import { RecentMessages, type RecentMessagesBounds } from "./rows/recent_messages.ts";
@@ -26,6 +27,7 @@ export interface MessagesOptions {
 
 export interface Messages extends Part {
   inbox: Inbox;
+  looks: InboxLooks;
   messages: StoredMessages;
   recent: RecentMessages;
   tokenSender: TokenSender;
@@ -49,6 +51,7 @@ export function openMessages(core: AgentCore, options: MessagesOptions): Message
   const tokenSender = new TokenSender({ ...sending, signatory: options.signatory });
   return {
     inbox,
+    looks: new InboxLooks({ store, records, messages, pages }),
     messages,
     recent,
     tokenSender,

@@ -14,27 +14,44 @@ import { frame } from "../../base/pages/frame.ts";
 import { visibleText } from "../../base/pages/visible_text.ts";
 import type { ClockState } from "../../base/storage/rows/clock_watch.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time/time_units.ts";
+import { mailAlarms, mailOverview } from "./org_pages.ts";
+import type { MailOperator } from "../../mail/operator/mail_operator.ts";
 import type { OutgoingStatus, RelayStatus } from "./relay_status.ts";
 
 /** A store that hangs must not take the page with it, which is opened to see that it hangs. */
 const PATIENCE_MS = 3_000;
 const MEBIBYTE = 1024 * 1024;
 
-export async function overviewPage(status: RelayStatus): Promise<string> {
-  const [isAlive, freeBytes, outgoing] = await Promise.all([
+/** @param mail null where mail is off */
+export async function overviewPage(
+  status: RelayStatus,
+  mail: MailOperator | null,
+): Promise<string> {
+  const [isAlive, freeBytes, outgoing, mails, mailAlarm] = await Promise.all([
     inTime(status.isDatabaseAlive()),
     inTime(status.freeDiskBytes()),
     inTime(status.outgoing()),
+    mail === null ? null : inTime(mailOverview(mail)),
+    mail === null ? "" : inTime(mailAlarms(mail)),
   ]);
   return await frame(
     "Operator",
-    html`${alarms(status, isAlive, freeBytes)}
+    html`${alarms(status, isAlive, freeBytes)}${mailAlarm ?? ""}
 <nav class="on-page" aria-label="On this page">
-<a href="#health">Health</a> <a href="#ban">Ban</a> <a href="/admin/bans">Bans</a>
+<a href="#health">Health</a> ${
+      mail === null ? "" : html`
+        <a href="/admin/orgs">Mail orgs</a> <a href="#mail">Mail</a>
+      `
+    }<a href="#ban">Ban</a> <a href="/admin/bans">Bans</a>
 <a href="#refusals">Refusals</a> <a href="#events">Log</a> <a href="#outbox">Outbox</a>
 <a href="#startup">Start-up</a></nav>
 <h2 id="health">Health</h2>
 <div class="card">${healthFacts(status, isAlive, freeBytes)}</div>
+${
+      mail === null ? "" : html`<h2 id="mail">Mail: what waits, and what failed</h2>
+${mails ?? UNKNOWN}
+<p><a href="/admin/orgs">All orgs with their figures</a></p>`
+    }
 <h2 id="ban">Ban an agent</h2>
 ${BAN_FORM}
 <h2 id="refusals">Refusals since the start, of this process</h2>

@@ -7,19 +7,21 @@ import type { Identity } from "../../messaging/agents/agent_records.ts";
 import type { ClientAddresses } from "../../base/http/callers/client_address.ts";
 import { isAdminToken } from "../../base/http/callers/require_admin.ts";
 import { readForm, requireForm } from "../../base/http/fields/form_body.ts";
-import { choice, integer, readQuery } from "../../base/http/fields/query.ts";
+import { choice, integer, readQuery, text } from "../../base/http/fields/query.ts";
 import { readBody } from "../../base/http/routes/read_body.ts";
 import type { HttpEnv, Route } from "../../base/http/routes/route.ts";
 import { cleanLine } from "../../base/http/fields/text_fields.ts";
 import { answerPage, pageHeaders } from "../../base/pages/answer_page.ts";
+import type { MailOperator } from "../../mail/operator/mail_operator.ts";
 import type { OperatorActions } from "../../messaging/operator/operator_actions.ts";
 import { MAX_REASON } from "../../messaging/operator/admin_request.ts";
+import { SignInAttempts } from "../sessions/sign_in_attempts.ts";
 import { bansPage, confirmBanPage, confirmPurgePage, DONE } from "./ban_pages.ts";
+import { confirmSuspensionPage, ORG_DONE, orgPage, orgsPage } from "./org_pages.ts";
 import { isPlainLoopback, requireOwnOrigin } from "../../base/pages/own_origin.ts";
 import { overviewPage } from "./overview_page.ts";
 import type { RelayStatus } from "./relay_status.ts";
-import { endedCookie, sentSessions, sessionCookie, Sessions } from "./sessions.ts";
-import { SignInAttempts } from "./sign_in_attempts.ts";
+import { sentSessions, sessionCookie, Sessions } from "./sessions.ts";
 import { signInPage } from "./sign_in_page.ts";
 
 export interface AdminPageServices {
@@ -30,6 +32,8 @@ export interface AdminPageServices {
   addressKey: Uint8Array;
   actions: OperatorActions;
   status: RelayStatus;
+  /** Null where mail is off, and while the relay opens. */
+  mail: () => MailOperator | null;
   now: Clock;
   random: (sizeBytes: number) => Uint8Array;
   log: Log;
@@ -45,12 +49,21 @@ const BANS_QUERY = {
   offset: integer(0, 10_000, 0),
   done: choice(Object.keys(DONE) as (keyof typeof DONE)[], undefined),
 };
+const ORGS_QUERY = {
+  q: text(),
+  older_than: text(),
+  done: choice(Object.keys(ORG_DONE) as (keyof typeof ORG_DONE)[], undefined),
+};
 /** Refused attempts are logged this sparsely: they come in crowds. */
 const LOG_EVERY_MS = 10_000;
 
 export function adminPageRoutes(services: AdminPageServices): Route[] {
   const { adminToken, baseUrl, actions, status, now, log } = services;
-  const attempts = new SignInAttempts(now);
+  const { mail } = services;
+  const attempts = new SignInAttempts(
+    now,
+    "use the value of RELAY_ADMIN_TOKEN, which is taken at any time",
+  );
   const sessions = adminToken === undefined ? null : new Sessions({
     adminToken,
     storeKey: services.addressKey,
@@ -119,16 +132,27 @@ export function adminPageRoutes(services: AdminPageServices): Route[] {
     );
   }
 
+  function mailOperator(): MailOperator {
+    const operator = mail();
+    if (operator !== null) return operator;
+    throw new RelayError("mail_disabled", "the mail area is off: start-up says why");
+  }
+
+  /** @throws RelayError `not_found` */
+  const findOrg = (id: string) => mailOperator().org(id.trim());
+
   return [
     route("GET", "/admin", async (_, signedIn) =>
       answerAdmin(
-        signedIn ? await overviewPage(status) : await signInPage({ baseUrl, isWrong: false }),
+        signedIn
+          ? await overviewPage(status, mail())
+          : await signInPage({ baseUrl, isWrong: false }),
       )),
     route("POST", "/admin/sign-in", (c) => signIn(c)),
     action("/admin/sign-out", [], (_, c) => {
-      for (const sent of sentSessions(c.req.raw.headers)) sessions!.revoke(sent);
+      for (const sent of sentSessions(c.req.raw.headers)) sessions!.revoke(sent, now());
       const isSecure = !isPlainLoopback(requireOwnOrigin(c.req.raw.headers, baseUrl));
-      return Promise.resolve(seeOther("/admin", { "Set-Cookie": endedCookie(isSecure) }));
+      return Promise.resolve(seeOther("/admin", { "Set-Cookie": sessionCookie(null, isSecure) }));
     }),
     route("GET", "/admin/bans", async (c, signedIn) => {
       const { offset, done } = readQuery(c.get("query"), BANS_QUERY);
@@ -152,6 +176,30 @@ export function adminPageRoutes(services: AdminPageServices): Route[] {
       if (form.confirmed !== "yes") return answerAdmin(await confirmPurgePage(agent));
       await actions.purge(agent);
       return seeOther("/admin/bans?done=purging");
+    }),
+    route("GET", "/admin/orgs", async (c, signedIn) => {
+      const { q = "", older_than: olderThan, done } = readQuery(c.get("query"), ORGS_QUERY);
+      if (!signedIn) return seeOther("/admin");
+      const page = await mailOperator().orgs({ q, olderThan });
+      return answerAdmin(await orgsPage(page, { q, done }));
+    }),
+    route("GET", "/admin/orgs/{id}", async (c, signedIn) => {
+      const { done } = readQuery(c.get("query"), ORGS_QUERY);
+      if (!signedIn) return seeOther("/admin");
+      const org = await findOrg(c.get("path").split("/")[3]!);
+      return answerAdmin(await orgPage(org, done));
+    }),
+    action("/admin/orgs/suspend", ["org", "reason", "confirmed"], async (form) => {
+      const reason = cleanLine("reason", form.reason ?? "", MAX_REASON);
+      const org = await findOrg(form.org ?? "");
+      if (form.confirmed !== "yes") return answerAdmin(await confirmSuspensionPage(org, reason));
+      await mailOperator().setSuspended(org.id, true, reason || null);
+      return seeOther(`/admin/orgs/${org.id}?done=suspended`);
+    }),
+    action("/admin/orgs/unsuspend", ["org"], async (form) => {
+      const org = await findOrg(form.org ?? "");
+      await mailOperator().setSuspended(org.id, false);
+      return seeOther(`/admin/orgs/${org.id}?done=unsuspended`);
     }),
   ];
 }

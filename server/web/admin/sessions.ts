@@ -1,18 +1,15 @@
 /**
- * Sessions of the operator's pages. A session is a time and a random id under a MAC, and no row: the
- * pages have to open when the disk is full and nothing can be written. The key of the MAC is made of
- * a secret of the store and of the admin token, so that a session holds in every process of a store,
- * tells nothing of the token, and ends when the token is changed.
+ * Sessions of the operator's pages. Their key is made of a secret of the store and of the admin token, so
+ * that a session tells nothing of the token, and ends when the token is changed.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
-import { Buffer } from "node:buffer";
+import { createHmac } from "node:crypto";
 import { BoundedMap } from "../../base/bounds/bounded_map.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";
+import { sentValues, type SessionCookie, writeCookie } from "../sessions/session_cookie.ts";
+import { SignedSessions } from "../sessions/signed_sessions.ts";
 
 export const SESSION_MS = HOUR_MS;
 
-const FORM = /^1\.([0-9]{1,15})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
-const ID_BYTES = 16;
 /** Sessions that were signed out in their hour; beyond it the oldest is forgotten. */
 const REVOKED = 1_000;
 
@@ -24,72 +21,46 @@ export interface SessionsOptions {
 }
 
 export class Sessions {
-  readonly #key: Uint8Array;
+  readonly #signed: SignedSessions;
   /** Ids that this process has signed out. */
   readonly #revoked = new BoundedMap<string, true>(REVOKED);
 
-  constructor(private readonly options: SessionsOptions) {
-    const { adminToken, storeKey } = options;
-    this.#key = createHmac("sha256", storeKey).update(`relay:admin-session:${adminToken}`).digest();
+  constructor({ adminToken, storeKey, random }: SessionsOptions) {
+    const key = createHmac("sha256", storeKey).update(`relay:admin-session:${adminToken}`).digest();
+    this.#signed = new SignedSessions({ key, lifeMs: SESSION_MS, random });
   }
 
   /** The value of a new session's cookie. @param nowMs Unix milliseconds */
   issue(nowMs: number): string {
-    const id = Buffer.from(this.options.random(ID_BYTES)).toString("base64url");
-    const signed = `1.${nowMs + SESSION_MS}.${id}`;
-    return `${signed}.${this.#mac(signed)}`;
+    return this.#signed.issue(nowMs);
   }
 
   /** Whether the value belongs to a session that has neither ended nor been signed out here. */
   isOpen(value: string, nowMs: number): boolean {
-    const match = FORM.exec(value);
-    if (match === null) return false;
-    const [, endMs, id, mac] = match;
-    const signed = value.slice(0, value.lastIndexOf("."));
-    if (!timingSafeEqual(Buffer.from(this.#mac(signed)), Buffer.from(mac!))) return false;
-    // A clock that was set back must not make a session longer than its hour.
-    const leftMs = Number(endMs) - nowMs;
-    return leftMs > 0 && leftMs <= SESSION_MS && this.#revoked.get(id!) === undefined;
+    const session = this.#signed.open(value, nowMs);
+    return session !== null && this.#revoked.get(session.id) === undefined;
   }
 
   /** Ends a session in this process. Others take it until its hour is over. */
-  revoke(value: string): void {
-    const id = FORM.exec(value)?.[2];
-    if (id !== undefined) this.#revoked.set(id, true);
-  }
-
-  #mac(signed: string): string {
-    return createHmac("sha256", this.#key).update(signed).digest("base64url");
+  revoke(value: string, nowMs: number): void {
+    const session = this.#signed.open(value, nowMs);
+    if (session !== null) this.#revoked.set(session.id, true);
   }
 }
 
-/** The cookie that carries a session. */
-const NAME = "relay_admin";
-/** Values of that name that a browser sends; a header with more is none of ours. */
-const MAX_VALUES = 4;
+/** Sent to nothing but the operator's pages. */
+const COOKIE: SessionCookie = {
+  name: "relay_admin",
+  path: "/admin",
+  sameSite: "Strict",
+  maxAgeMs: SESSION_MS,
+};
 
-/**
- * Set-Cookie for a session, sent to nothing but the operator's pages.
- * @param isSecure false where the relay is used over http on this machine
- */
-export function sessionCookie(value: string, isSecure: boolean): string {
-  return cookie(value, SESSION_MS / 1000, isSecure);
+/** @param value null ends it; @param isSecure as writeCookie() takes it */
+export function sessionCookie(value: string | null, isSecure: boolean): string {
+  return writeCookie(COOKIE, value, isSecure);
 }
 
-/** Set-Cookie that has a browser forget the session. */
-export function endedCookie(isSecure: boolean): string {
-  return cookie("", 0, isSecure);
-}
-
-/** What a request sends under the cookie's name: several where another path or host set one too. */
 export function sentSessions(headers: Headers): string[] {
-  return (headers.get("cookie") ?? "").split(/;\s*/)
-    .filter((pair) => pair.startsWith(`${NAME}=`))
-    .slice(0, MAX_VALUES)
-    .map((pair) => pair.slice(NAME.length + 1));
-}
-
-function cookie(value: string, maxAgeSeconds: number, isSecure: boolean): string {
-  return `${NAME}=${value}; Path=/admin; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict` +
-    (isSecure ? "; Secure" : "");
+  return sentValues(headers, COOKIE.name);
 }

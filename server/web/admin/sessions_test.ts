@@ -40,8 +40,8 @@ Deno.test("Sessions: another token, another store and any changed character clos
 Deno.test("Sessions: a session that was signed out is closed, others stay", () => {
   const sessions = new Sessions(OPTIONS);
   const [first, second] = [sessions.issue(0), sessions.issue(0)];
-  sessions.revoke(first);
-  sessions.revoke("nonsense");
+  sessions.revoke(first, 1);
+  sessions.revoke("nonsense", 1);
   assert.ok(!sessions.isOpen(first, 1));
   assert.ok(sessions.isOpen(second, 1));
 });

@@ -5,13 +5,12 @@ import { invalidJson, RelayError } from "../../base/errors.ts";
 import { type Html, shownText } from "../../base/pages/elements.ts";
 import type { Draft } from "../../mail/mailbox/shown/draft_schemas.ts";
 import { column } from "../mailbox/mailbox_frame.ts";
-import { sizeText } from "../mailbox/reading_pane.ts";
+import { heightOf, sizeText } from "../mailbox/reading_pane.ts";
 import { shortTimeText } from "../mailbox/short_time.ts";
 import type { Person } from "../mailbox/view_model.ts";
 import { answerConsole, confirmedButton, formButton, refusalNote } from "./console_page.ts";
 import { form, page, seeOther, type SignedInVisit } from "./console_route.ts";
 import { type InboxJson, readInboxes } from "./mail_pages.ts";
-import { heightOf } from "./shown_mail.ts";
 
 export type DraftJson = z.infer<typeof Draft>;
 type ListedDraft = Omit<DraftJson, "text" | "html" | "headers">;

@@ -1,4 +1,5 @@
 /** A message of the mail area as the pane shows it. Pure. */
+import { heightOf } from "../mailbox/reading_pane.ts";
 import type { z } from "@hono/zod-openapi";
 import type { Html } from "../../base/pages/elements.ts";
 import type { Message, ThreadDetail } from "../../mail/mailbox/shown/schemas.ts";
@@ -70,13 +71,6 @@ export function shownMail(
     isOpen,
     actions,
   };
-}
-
-/** How high an HTML will be, about: by the lines of its words, and more where it is laid out in tables or has pictures. */
-export function heightOf(words: string, html: string): number {
-  const lines = words.split("\n", 100).reduce((sum, line) => sum + 1 + line.length / 80, 0);
-  const isLaidOut = /<table|<img/i.test(html.slice(0, 100_000));
-  return Math.round(Math.min(900, (isLaidOut ? 200 : 90) + lines * 24));
 }
 
 const VERDICTS: Readonly<Record<string, [word: string, tone: SenderVerdict["tone"]]>> = {

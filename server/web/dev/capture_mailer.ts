@@ -5,7 +5,7 @@ import type { CapturedMails } from "./captured_mails.ts";
 import type { MailContent } from "./mail_content.ts";
 
 /** Replies to RCPT for reserved domains (RFC 2606). */
-const REFUSALS: Readonly<Record<string, MailOutcome>> = {
+const REFUSALS: Readonly<Record<string, Extract<MailOutcome, { result: "refused" }>>> = {
   "bounce.test": {
     result: "refused",
     stage: "recipient",
@@ -29,7 +29,7 @@ const SILENT_DOMAIN = "unknown.test";
 /**
  * A mailer without a next hop: recipients at bounce.test are refused with 550 5.1.1, at
  * defer.test with 451, at unknown.test the outcome is unknown, and all others have their mail
- * (docs/operations.md). What it took is kept.
+ * (docs/operations.md). What it took is kept, and what it refused too.
  * @param now Unix ms
  * @param read off the main thread, where it matters: what it finds in the beginning of a message
  */
@@ -43,7 +43,15 @@ export function createCaptureMailer(
       if (signal.aborted) return givenUp();
       const domain = mail.to.slice(mail.to.lastIndexOf("@") + 1).toLowerCase();
       const refusal = Object.hasOwn(REFUSALS, domain) ? REFUSALS[domain] : undefined;
-      if (refusal !== undefined) return refusal;
+      if (refusal !== undefined) {
+        mails.addRefused(mail, {
+          atMs: now(),
+          content: await read(mail.content),
+          result: refusal.permanent ? "refused" : "deferred",
+          reason: wordsOf(refusal.reply!),
+        });
+        return refusal;
+      }
       const content = await read(mail.content);
       await beforeContent();
       if (signal.aborted) return givenUp();
@@ -54,6 +62,10 @@ export function createCaptureMailer(
     },
     close: () => Promise.resolve(),
   };
+}
+
+function wordsOf({ code, enhancedCode, text }: SmtpReply): string {
+  return [code, enhancedCode, text].filter((word) => word !== null).join(" ");
 }
 
 const TAKEN: SmtpReply = { code: 250, enhancedCode: null, text: "captured" };

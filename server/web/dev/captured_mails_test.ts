@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { CapturedMails } from "./captured_mails.ts";
-import type { MailContent } from "./mail_content.ts";
+import { type MailContent, NO_PARTS } from "./mail_content.ts";
 
 const CONTENT: MailContent = {
   from: "",
@@ -12,6 +12,7 @@ const CONTENT: MailContent = {
   attachments: [],
   links: [],
   codes: [],
+  parts: NO_PARTS,
   sizeBytes: 10,
 };
 const OF = { atMs: 0, result: "sent", content: CONTENT } as const;
@@ -51,4 +52,30 @@ Deno.test("CapturedMails keeps the bytes as they were, whatever becomes of the s
   mails.add(mail, OF);
   mail.content.fill(7);
   assert.deepEqual(mails.find(1)!.raw, new Uint8Array(4));
+});
+
+Deno.test("CapturedMails keeps what was refused and what came apart from what was sent, all in one list", () => {
+  const mails = new CapturedMails();
+  let told = 0;
+  const unfollow = mails.follow(() => told++);
+  const of = (atMs: number) => ({ atMs, content: CONTENT });
+  mails.add(mailOf(1), OF);
+  const refused = { ...of(1), result: "deferred", reason: "451" } as const;
+  mails.addRefused(mailOf(2), refused);
+  mails.addRefused(mailOf(2), { ...refused, atMs: 3 });
+  mails.addRefused(mailOf(3), { ...of(2), result: "refused", reason: "550" });
+  const came = { from: "", to: "a@x.test", raw: new Uint8Array(1) };
+  mails.addReceived(came, { ...of(4), result: "received", reason: "" });
+  assert.deepEqual(
+    mails.everything.map(({ key, attempts, result }) => [key, attempts, result]),
+    [["in1", 1, "received"], ["x1", 2, "deferred"], ["x2", 1, "refused"], ["1", 1, "sent"]],
+  );
+  assert.deepEqual(mails.newestFirst.map(({ key }) => key), ["1"]);
+  for (const { key } of mails.everything) assert.equal(mails.findByKey(key)!.key, key);
+  for (const key of ["", "x", "x0", "in2", "y1", "01", "x1 ", "1e3"]) {
+    assert.equal(mails.findByKey(key), undefined, key);
+  }
+  unfollow();
+  mails.add(mailOf(1), OF);
+  assert.equal(told, 5);
 });

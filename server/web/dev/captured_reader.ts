@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { JobWorkers } from "../../base/workers/job_workers.ts";
 import { workerOf } from "../../base/workers/start_worker.ts";
-import { type MailContent, READ_BYTES } from "./mail_content.ts";
+import { type MailContent, NO_PARTS, READ_BYTES } from "./mail_content.ts";
 
 /** A shorter text is read in a ms or two. */
 const SHORT_BYTES = 8 * 1024;
@@ -46,5 +46,6 @@ const UNREAD: MailContent = {
   attachments: [],
   links: [],
   codes: [],
+  parts: NO_PARTS,
   sizeBytes: 0,
 };

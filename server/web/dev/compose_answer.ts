@@ -4,9 +4,8 @@ import { isAddrSpec } from "./addr_spec.ts";
 import { type AnsweredMail, readAnswered } from "./answered_mail.ts";
 import type { CapturedMail } from "./captured_mails.ts";
 import { composeBounce } from "./compose_bounce.ts";
-import { composePlainMail } from "./compose_plain_mail.ts";
+import { composePlainMail, type MailStamp } from "./compose_plain_mail.ts";
 import type { MailToHandIn } from "./hand_in.ts";
-import type { MailStamp } from "./mail_stamp.ts";
 
 /**
  * - `reply`: a person's, to Reply-To or From, with the mail quoted

@@ -4,7 +4,7 @@ import { asciiPart } from "../../base/mailer/ascii_part.ts";
 import { domainOf } from "./addr_spec.ts";
 import type { AnsweredMail } from "./answered_mail.ts";
 import type { CapturedMail } from "./captured_mails.ts";
-import type { MailStamp } from "./mail_stamp.ts";
+import type { MailStamp } from "./compose_plain_mail.ts";
 
 const REPLY = "550 5.1.1 no such user here";
 

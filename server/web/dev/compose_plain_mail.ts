@@ -1,7 +1,8 @@
 /** A plain mail as a person's program would send it (RFC 5322). */
+import { Buffer } from "node:buffer";
 import MailComposer from "nodemailer/lib/mail-composer";
+import type { Deps } from "../../base/parts/deps.ts";
 import { domainOf } from "./addr_spec.ts";
-import type { MailStamp } from "./mail_stamp.ts";
 
 export interface PlainMail {
   from: { name: string; address: string };
@@ -13,6 +14,18 @@ export interface PlainMail {
   references?: readonly string[];
   /** Whether a program answers by itself (RFC 3834). */
   isAutoReply?: boolean;
+}
+
+/** What tells one composed mail from another. */
+export interface MailStamp {
+  /** Date, Unix ms. */
+  atMs: number;
+  /** Left of the @ of the Message-ID: fresh random [a-z0-9.]. Boundaries are made of it too. */
+  id: string;
+}
+
+export function newMailStamp({ now, random }: Pick<Deps, "now" | "random">): MailStamp {
+  return { atMs: now(), id: `dev.${Buffer.from(random(16)).toString("hex")}` };
 }
 
 export async function composePlainMail(

@@ -4,6 +4,7 @@ import { answerJson } from "../../base/http/answers/answer.ts";
 import { answerWhole } from "../../base/http/answers/large_answer.ts";
 import type { HttpEnv, Route } from "../../base/http/routes/route.ts";
 import { answerPage } from "../../base/pages/answer_page.ts";
+import { answerMailbox } from "../mailbox/mailbox_frame.ts";
 import { refuseStrangers } from "./access.ts";
 
 type LocalHandler = (c: Context<HttpEnv>) => Response | Promise<Response>;
@@ -53,6 +54,12 @@ export function answerPerson(page: string, headers: Record<string, string> = {})
     referrerPolicy: "same-origin",
     headers: { ...kept, Vary: "Accept", ...headers },
   });
+}
+
+/** The same, of a page in the mailbox's look. @param page as mailboxFrame() makes it */
+export function answerLocalMailbox(page: string): Response {
+  const { "Referrer-Policy": _, ...kept } = LOCAL_HEADERS;
+  return answerMailbox(page, { headers: { ...kept, Vary: "Accept" } });
 }
 
 /** What came from outside, shown as text whatever it holds. */

@@ -17,6 +17,38 @@ export interface MailContent {
   /** URLs of http and https. */
   links: string[];
   codes: string[];
+  parts: MailParts;
   /** What this takes in memory, about. */
   sizeBytes: number;
 }
+
+export interface MailPerson {
+  name: string | null;
+  address: string;
+}
+
+/** What pages show beside the text. */
+export interface MailParts {
+  /** Of the header: the envelope may say another, such as an address of bounces. */
+  from: MailPerson | null;
+  to: MailPerson[];
+  cc: MailPerson[];
+  /** The beginning of what is new in the text. */
+  preview: string;
+  /** As its sender wrote it; null without any. */
+  html: string | null;
+  /** Bytes of each attachment, in their order. */
+  fileSizes: number[];
+  /** What a reader has to know before the text. */
+  warnings: string[];
+}
+
+export const NO_PARTS: MailParts = {
+  from: null,
+  to: [],
+  cc: [],
+  preview: "",
+  html: null,
+  fileSizes: [],
+  warnings: [],
+};

@@ -6,14 +6,22 @@ import { startupNote } from "../../base/config/startup_notes.ts";
 import { createCaptureMailer } from "./capture_mailer.ts";
 import { CapturedMails } from "./captured_mails.ts";
 import { CapturedReader } from "./captured_reader.ts";
-import type { HandIn } from "./hand_in.ts";
+import type { HandIn, MailToHandIn } from "./hand_in.ts";
 import { type LocalWebhooks, NO_WEBHOOKS } from "./local_webhooks.ts";
 import { localRoutes } from "./routes.ts";
 import { webhookRoutes } from "./webhook_routes.ts";
 
+/** A mail that came, by whatever way, and what became of it. */
+export interface ReceivedMail extends MailToHandIn {
+  /** By address: null where an inbox has it, else why none has. */
+  outcomes: readonly { address: string; code: string | null }[];
+}
+
 export interface LocalMode {
   /** Keeps what it is given. */
   mailer: Mailer;
+  /** Keeps what came for the inboxes here. */
+  onReceived(mail: ReceivedMail): void;
   /**
    * Its pages: a second step, since the mail area is built on the mailer.
    * @param handIn null where the mail area is off
@@ -31,13 +39,26 @@ export function openLocalMode(
   const mails = new CapturedMails();
   const reader = new CapturedReader();
   return {
+    onReceived({ from, to, raw, outcomes }) {
+      const codes = [...new Set(outcomes.flatMap(({ code }) => code ?? []))];
+      const isTaken = outcomes.some(({ code }) => code === null);
+      const result = isTaken ? "received" : "rejected";
+      const told = { atMs: now(), result, reason: codes.join(", ") } as const;
+      // It waits for nothing: who sent the mail is answered first.
+      void reader.read(raw).then((content) =>
+        void mails.addReceived({ from, to: to.join(", "), raw }, { ...told, content })
+      ).catch(() => {});
+    },
     mailer: createCaptureMailer(mails, now, (raw) => reader.read(raw)),
     open(handIn, webhooks = NO_WEBHOOKS) {
       const receiver = webhookRoutes({ webhooks, baseUrl, now });
       const captured = localRoutes({ mails, baseUrl, domain: domain!, handIn, now, random });
       return {
-        routes: [...captured, ...receiver.routes],
-        endWaits: () => receiver.endWaits(),
+        routes: [...captured.routes, ...receiver.routes],
+        endWaits() {
+          receiver.endWaits();
+          captured.endWaits();
+        },
         close: () => reader.close(),
         notes: [
           startupNote(

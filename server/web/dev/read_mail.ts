@@ -1,8 +1,15 @@
 /** A captured mail as its pages show it: what the relay's own reader finds in it. */
 import { parseInStages } from "../../mail/reading/parse_mail.ts";
 import { applyPatch, emptyParsedMail } from "../../mail/reading/parsed/parsed_patch.ts";
-import type { MailAddress } from "../../mail/reading/parsed/parsed_mail.ts";
-import { type MailContent, READ_BYTES } from "./mail_content.ts";
+import { describeAttachment } from "../../mail/reading/mime/attachments.ts";
+import { readShownParts } from "../../mail/reading/mime/shown_parts.ts";
+import { walkParts } from "../../mail/reading/mime/walk_parts.ts";
+import type {
+  MailAddress,
+  ParsedMail,
+  ParseWarning,
+} from "../../mail/reading/parsed/parsed_mail.ts";
+import { type MailContent, type MailParts, type MailPerson, READ_BYTES } from "./mail_content.ts";
 
 /** So much of the text is shown. */
 const SHOWN_CHARACTERS = 100_000;
@@ -44,8 +51,66 @@ export function* readInSteps(raw: Uint8Array): Generator<null, MailContent> {
     })),
     links: [...new Set(texts.links.map(({ url }) => url))].slice(0, MAX_LINKS),
     codes: facts.codes.map(({ value }) => value),
+    parts: partsOf(mail),
   };
   return { ...content, sizeBytes: 2 * JSON.stringify(content).length };
+}
+
+const MAX_PEOPLE = 50;
+
+function partsOf({ facts, texts }: ParsedMail): MailParts {
+  const { from, to, cc, preview, attachments, hiddenTextRemoved, parseWarnings } = facts;
+  const people = (list: MailAddress[]) => list.slice(0, MAX_PEOPLE).map(personOf);
+  return {
+    from: from === null ? null : personOf(from),
+    to: people(to),
+    cc: people(cc),
+    preview,
+    html: texts.html,
+    fileSizes: attachments.slice(0, MAX_ATTACHMENTS).map(({ sizeBytes }) => sizeBytes),
+    warnings: [
+      ...hiddenTextRemoved
+        ? ["Hidden text: parts of this mail are not shown to who reads it."]
+        : [],
+      ...parseWarnings.includes("alternatives_differ")
+        ? ["What the plain text says is not what the HTML shows."]
+        : [],
+    ],
+  };
+}
+
+function personOf({ name, address }: MailAddress): MailPerson {
+  return { name: name === null ? null : line(name), address: line(address) };
+}
+
+export interface MailFile {
+  filename: string | null;
+  contentType: string;
+  contentId: string | null;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** One attachment, read out of the whole message, in slices; null where it has none of this index. */
+export async function readFile(
+  raw: Uint8Array,
+  index: number,
+): Promise<MailFile | null> {
+  const steps = fileSteps(raw, index);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}
+
+function* fileSteps(raw: Uint8Array, index: number) {
+  const warnings = new Set<ParseWarning>();
+  const parts = yield* walkParts(raw, LIMITS, warnings);
+  const part = readShownParts(parts).attachments[index];
+  if (part === undefined) return null;
+  const { attachment, bytes } = yield* describeAttachment(raw, part, index, warnings);
+  const { filename, contentType, contentId } = attachment;
+  return { filename, contentType, contentId, bytes: new Uint8Array(bytes) };
 }
 
 function line(text: string): string {

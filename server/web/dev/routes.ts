@@ -3,22 +3,26 @@ import type { Context } from "hono";
 import type { Deps } from "../../base/parts/deps.ts";
 import { RelayError } from "../../base/errors.ts";
 import { namesHtml } from "../../base/http/answers/names_html.ts";
+import { choice, integer, readQuery, text } from "../../base/http/fields/query.ts";
+import { answerWhole } from "../../base/http/answers/large_answer.ts";
 import { readBody } from "../../base/http/routes/read_body.ts";
 import type { HttpEnv, Route } from "../../base/http/routes/route.ts";
 import type { CapturedMail, CapturedMails } from "./captured_mails.ts";
+import { attachmentHeaders } from "../../mail/mailbox/messages/file_headers.ts";
 import { composeAnswer } from "./compose_answer.ts";
-import { composePlainMail } from "./compose_plain_mail.ts";
+import { composePlainMail, newMailStamp } from "./compose_plain_mail.ts";
 import type { HandedIn, HandIn, MailToHandIn } from "./hand_in.ts";
 import {
   answerBytes,
-  answerPerson,
+  answerLocalMailbox,
   answerProgram,
   LOCAL_HEADERS,
   localRoute,
-  numberIn,
 } from "./local_route.ts";
-import { mailListPage, mailPage, type NoticeName } from "./mail_page.ts";
-import { newMailStamp } from "./mail_stamp.ts";
+import { answerFrame } from "./html_frame.ts";
+import { LocalStream } from "./local_stream.ts";
+import { handInPage, mailPage, type NoticeName, VIEW_NAMES } from "./mail_page.ts";
+import { readFile } from "./read_mail.ts";
 import {
   readAnswerRequest,
   readFields,
@@ -40,14 +44,29 @@ const PATH = "/dev/mail";
 /** Whom a mail without a sender is from, in its header. */
 const NULL_SENDER = { name: "Mail Delivery System", address: "mailer-daemon@sender.test" };
 
+const QUERY = {
+  view: choice(VIEW_NAMES, "all"),
+  q: text(),
+  write: choice(["1"], undefined),
+  notice: text(),
+};
+const FILE_QUERY = { n: integer(0, 1_000, 0) };
+
+export interface CapturePages {
+  routes: Route[];
+  /** Ends the pages' streams. */
+  endWaits(): void;
+}
+
 /** Mounted in local mode alone: elsewhere these paths are unknown. */
-export function localRoutes(services: LocalRouteServices): Route[] {
-  const { mails, baseUrl, domain } = services;
+export function localRoutes(services: LocalRouteServices): CapturePages {
+  const { mails, baseUrl, domain, now } = services;
+  const stream = new LocalStream();
+  const unfollow = mails.follow(() => stream.tell());
   const route = localRoute(baseUrl, "the captured mail");
 
   function find(c: Context<HttpEnv>): CapturedMail {
-    const number = numberIn(c);
-    const mail = number === undefined ? undefined : mails.find(number);
+    const mail = mails.findByKey(c.get("path").split("/")[3]!);
     if (mail !== undefined) return mail;
     throw new RelayError(
       "not_found",
@@ -66,21 +85,36 @@ export function localRoutes(services: LocalRouteServices): Route[] {
     return handedIn;
   }
 
-  return [
+  async function show(c: Context<HttpEnv>, asked?: CapturedMail): Promise<Response> {
+    const { view, q = "", write, notice = null } = readQuery(c.get("query"), QUERY);
+    if (c.get("head")) return answerLocalMailbox("");
+    if (write !== undefined) return answerLocalMailbox(await handInPage(domain));
+    const { everything } = mails;
+    const facts = { everything, asked, view, q, domain, told: notice, nowMs: now() };
+    return answerLocalMailbox(await mailPage(facts));
+  }
+
+  const routes = [
     route("GET", PATH, async (c) => {
-      const newestFirst = mails.newestFirst;
-      if (namesHtml(c.req.raw)) {
-        return answerPerson(await mailListPage(newestFirst, domain, noticeOf(c)));
-      }
-      return answerProgram({ data: newestFirst.map(rowOf), next_cursor: null });
+      if (namesHtml(c.req.raw)) return await show(c);
+      return answerProgram({ data: mails.newestFirst.map(rowOf), next_cursor: null });
     }),
     route("GET", `${PATH}/{n}`, async (c) => {
       const mail = find(c);
-      return namesHtml(c.req.raw)
-        ? answerPerson(await mailPage(mail, noticeOf(c)))
-        : answerProgram(detailOf(mail));
+      return namesHtml(c.req.raw) ? await show(c, mail) : answerProgram(detailOf(mail));
     }),
     route("GET", `${PATH}/{n}/raw`, (c) => answerBytes(find(c).raw)),
+    route("GET", `${PATH}/{n}/html`, (c) => answerFrame(find(c))),
+    route("GET", `${PATH}/{n}/file`, async (c) => {
+      const mail = find(c);
+      const { n } = readQuery(c.get("query"), FILE_QUERY);
+      const file = await readFile(mail.raw, n);
+      if (file === null) {
+        throw new RelayError("not_found", "the captured mail has no such attachment");
+      }
+      return answerWhole(file.bytes, { headers: { ...LOCAL_HEADERS, ...attachmentHeaders(file) } });
+    }),
+    route("GET", "/dev/live", () => stream.answer()),
     route("POST", PATH, async (c) => {
       const { fields, isForm } = await read(c, ["from", "to", "subject", "text"]);
       const { from, to, subject, text } = readMailRequest(fields);
@@ -97,10 +131,25 @@ export function localRoutes(services: LocalRouteServices): Route[] {
       const mail = find(c);
       const { fields, isForm } = await read(c, ["as", "text"]);
       const { as, text } = readAnswerRequest(fields);
+      if (mail.result === "received" || mail.result === "rejected") throw notOurs();
       const handedIn = await give(await composeAnswer(as, mail, text, newMailStamp(services)));
-      return isForm ? seePage(`${PATH}/${mail.number}`, as) : answerProgram(handedIn);
+      return isForm ? seePage(`${PATH}/${mail.key}`, as) : answerProgram(handedIn);
     }),
   ];
+  return {
+    routes,
+    endWaits() {
+      unfollow();
+      stream.close();
+    },
+  };
+}
+
+function notOurs(): RelayError {
+  return new RelayError(
+    "not_found",
+    "this mail came in: who answers it is the agent whose inbox it is in, by POST /v1/mail/messages/{id}/reply",
+  );
 }
 
 function mailOff(): RelayError {
@@ -121,10 +170,6 @@ function nobodyTook({ rejected }: HandedIn, domain: string): RelayError {
   const codes = [...new Set(rejected.map(({ code }) => code))];
   const why = codes.map((code) => Object.hasOwn(reasons, code) ? reasons[code] : code).join("; ");
   return new RelayError("not_found", `nobody took the mail: ${why}`);
-}
-
-function noticeOf(c: Context<HttpEnv>): string | null {
-  return new URLSearchParams(c.get("query")).get("notice");
 }
 
 /** Back to a page, so that loading it again hands in nothing. @param told what the page says */

@@ -38,7 +38,8 @@ export function webhooksPage(shown: WebhooksShown): Promise<string> {
   const attempts = deliveries.map((delivery) => deliveryLine(delivery, requests));
   // deno-fmt-ignore
   const body = html`<p>Local mode: webhooks may point to this machine. The receiver here takes what they
-deliver, checks its signature, and keeps the newest 100 requests in memory until the relay stops.</p>
+deliver, checks its signature, and keeps the newest 100 requests in memory until the relay stops.
+<a href="/dev/mail">Captured mail</a> has a page of its own.</p>
 ${liveBar("/dev/webhooks", period)}
 <h2>What this relay delivered</h2>
 <section id="deliveries" data-live>

@@ -144,4 +144,11 @@ export const DOCS_ROUTES = [
       "network.",
     types: ["text/html"],
   }),
+  readingRoute({
+    path: "/verify/verify.js",
+    id: "readVerifierScript",
+    summary: "The verifier's script",
+    description: "The script of that file, for the page `/inbox`, which checks what it shows.",
+    types: ["text/javascript"],
+  }),
 ];

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { html } from "hono/html";
 import { madeOnce } from "../../base/bounds/made_once.ts";
+import { fixContent } from "../../base/http/answers/fixed_content.ts";
 import { fixPage, KEPT_PAGE_HEADERS } from "../../base/pages/answer_page.ts";
 import { COPY_SCRIPT, EMBED_SCRIPT } from "../../base/pages/asset_files.ts";
 import { codeBlock } from "../../base/pages/elements.ts";
@@ -12,6 +13,8 @@ import { frame } from "../../base/pages/frame.ts";
 import type { Reading, Readings } from "./docs_routes.ts";
 
 const FILE = "/verify/verify.html";
+/** The script of the file, for pages that show a message. */
+const SCRIPT = "/verify/verify.js";
 const POLICY = "Content-Security-Policy";
 
 export function verifyReadings(): Readings {
@@ -19,10 +22,11 @@ export function verifyReadings(): Readings {
   return new Map([
     ["/verify", async () => (await load()).page],
     [FILE, async () => (await load()).file],
+    [SCRIPT, async () => (await load()).script],
   ]);
 }
 
-async function loadVerifier(): Promise<{ page: Reading; file: Reading }> {
+async function loadVerifier(): Promise<Record<"page" | "file" | "script", Reading>> {
   const { default: text } = await import("../../../docs/verify.html", { with: { type: "text" } });
   const hash = createHash("sha256").update(text).digest("hex");
   const own = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(text)![1]!;
@@ -34,6 +38,13 @@ async function loadVerifier(): Promise<{ page: Reading; file: Reading }> {
     page: await readingOf(await verifyPage(hash), `${KEPT_PAGE_HEADERS[POLICY]}; frame-src 'self'`),
     // What the file's own policy says, and that only the relay's page may show it.
     file: await readingOf(text, `${own}; frame-ancestors 'self'`),
+    script: {
+      content: await fixContent(
+        /<script>([^]*)<\/script>/.exec(text)![1]!,
+        "text/javascript; charset=utf-8",
+      ),
+      headers: KEPT_PAGE_HEADERS,
+    },
   };
 }
 

@@ -18,12 +18,18 @@ export function spacedCode(code: string): string {
   return /^[0-9]{6}$|^[0-9]{8}$/.test(code) ? `${code.slice(0, half)} ${code.slice(half)}` : code;
 }
 
-/** Rows, newest first. @param nowMs what times are told from */
-export function mailRows(lines: readonly MailLine[], nowMs: number): Html {
-  return html`<ol class="rows" id="rows" data-live>${lines.map((one) => row(one, nowMs))}</ol>`;
+/**
+ * Rows, newest first.
+ * @param nowMs what times are told from
+ * @param dot what the dot of an unread one says to who does not see it
+ */
+export function mailRows(lines: readonly MailLine[], nowMs: number, dot = "Unread."): Html {
+  return html`<ol class="rows" id="rows" data-live>${
+    lines.map((one) => row(one, nowMs, dot))
+  }</ol>`;
 }
 
-function row(line: MailLine, nowMs: number): Html {
+function row(line: MailLine, nowMs: number, dot: string): Html {
   const { href, who, subject, preview, atMs, isUnread, isChosen, count, code, found } = line;
   const state = isChosen
     ? html`
@@ -32,7 +38,7 @@ function row(line: MailLine, nowMs: number): Html {
     : "";
   // deno-fmt-ignore
   return html`<li><a class="row${isUnread ? " unread" : ""}" href="${href}"${state}><span class="dot">${
-    isUnread ? html`<span class="for-readers">Unread.</span>` : ""
+    isUnread ? html`<span class="for-readers">${dot}</span>` : ""
   }</span><span class="who"><bdi>${lineText(who)}</bdi>${count > 1 ? html` <span class="soft">${countText(count)}</span>` : ""}</span
 ><span class="what"><span class="subject">${
     subject === null || subject.trim() === "" ? html`<span class="soft">no subject</span>` : html`<bdi>${lineText(subject)}</bdi>`

@@ -24,6 +24,10 @@ export interface MailboxFrameOptions {
   search: { action: string; q: string; hidden?: Readonly<Record<string, string>> } | null;
   /** At the right of the bar, such as a menu of the account. */
   account?: Html | string;
+  /** What the keys of the page do, as `?` shows them; of mail unless given, none where empty. */
+  keys?: typeof KEYS;
+  /** What the page loads beside its own script. */
+  scripts?: readonly { path: string }[];
   /** Server-sent events of which each `message` says that something has come. */
   streamHref?: string;
 }
@@ -61,6 +65,7 @@ const KEYS: readonly (readonly [key: string, what: string])[] = [
 /** A page as text. @param body what mailColumns() or a column gives */
 export async function mailboxFrame(options: MailboxFrameOptions, body: Html): Promise<string> {
   const { title, unread = 0, homeHref, nav, search, account = "", streamHref } = options;
+  const { keys = KEYS, scripts = [] } = options;
   const tab = `${unread > 0 ? `(${countText(unread)}) ` : ""}${
     visibleText(title.slice(0, 200))
   } - Relay`;
@@ -75,21 +80,24 @@ export async function mailboxFrame(options: MailboxFrameOptions, body: Html): Pr
 <title>${tab}</title>
 <link rel="icon" type="image/svg+xml" href="${ICON.path}">
 <link rel="stylesheet" href="${MAILBOX_STYLESHEET.path}">
-<script type="module" src="${MAILBOX_SCRIPT.path}"></script>
-</head>
+${[MAILBOX_SCRIPT, ...scripts].map(({ path }) => html`<script type="module" src="${path}"></script>\n`)}</head>
 <body${streamHref === undefined ? "" : html` data-stream="${streamHref}"`}>
 <a class="skip" href="#main">Skip to the content</a>
 <header><a class="brand" href="${homeHref}">${MARK}Relay</a>
 ${nav.length === 0 ? "" : html`<nav aria-label="Pages" id="nav" data-live>${nav.map(navLink)}</nav>`}
 ${search === null ? "" : searchForm(search)}${account}</header>
 ${body}
-<dialog data-key="?" aria-label="Keys"><dl class="pairs">${
-    KEYS.map(([key, what]) => html`<dt><kbd>${key}</kbd></dt><dd>${what}</dd>\n`)
-  }</dl><form method="dialog"><button>Close</button></form></dialog>
-</body>
+${keys.length === 0 ? "" : keyList(keys)}</body>
 </html>
 `;
   return String(await page);
+}
+
+function keyList(keys: typeof KEYS): Html {
+  // deno-fmt-ignore
+  return html`<dialog data-key="?" aria-label="Keys"><dl class="pairs">${
+    keys.map(([key, what]) => html`<dt><kbd>${key}</kbd></dt><dd>${what}</dd>\n`)
+  }</dl><form method="dialog"><button>Close</button></form></dialog>\n`;
 }
 
 function navLink({ href, label, isChosen, count }: NavLink): Html {
@@ -119,16 +127,20 @@ export interface MailColumns {
   more?: Html | string;
   /** As readingPane() makes it; null where the list has all the room. */
   pane: Html | null;
+  /** Whether a narrow window shows the list: nobody has asked for what the pane shows. */
+  isListFirst?: boolean;
 }
 
 /** Places, list and pane: beside each other where there is room, else the list or the pane. */
 export function mailColumns(
-  { places, heading, tools = "", rows, more = "", pane }: MailColumns,
+  { places, heading, tools = "", rows, more = "", pane, isListFirst = false }: MailColumns,
 ): Html {
   // Each page has one h1: of what is read where something is, else of the list.
-  const head = pane === null ? html`<h1>${heading}</h1>` : html`<h2>${heading}</h2>`;
+  const head = pane === null || isListFirst ? html`<h1>${heading}</h1>` : html`<h2>${heading}</h2>`;
   // deno-fmt-ignore
-  return html`<main id="main" class="mail${pane === null ? "" : " reading"}">${places}
+  return html`<main id="main" class="mail${pane === null ? "" : " reading"}${places === "" ? " no-places" : ""}${
+    isListFirst ? " list-first" : ""
+  }">${places}
 <section class="list" aria-label="Mail"><div class="list-head">${head}${tools}</div>
 ${rows}${more === "" ? "" : html`<div class="more">${more}</div>`}</section>
 ${pane ?? ""}</main>`;

@@ -17,13 +17,15 @@ export interface PaneOptions {
   before?: Html | string;
   /** Below them, such as the buttons of the whole thread. */
   after?: Html | string;
+  /** Whether it follows what comes, as where it shows the newest. */
+  isLive?: boolean;
 }
 
 /** So many of a long list of people or addresses are shown at once; the others open by a click. */
 const SHOWN_AT_ONCE = 3;
 
 export function readingPane(
-  { subject, messages, nowMs, backHref, before = "", after = "" }: PaneOptions,
+  { subject, messages, nowMs, backHref, before = "", after = "", isLive = false }: PaneOptions,
 ): Html {
   const title = subject === null || subject.trim() === ""
     ? html`<span class="soft">no subject</span>`
@@ -31,7 +33,7 @@ export function readingPane(
   // The first code alone has the key: which one it copies must not depend on where one looks.
   const coded = messages.findLast(({ codes }) => codes.length > 0)?.id;
   // deno-fmt-ignore
-  return html`<section class="pane" aria-label="Message"><a class="back" href="${backHref}">Back to the list</a>
+  return html`<section class="pane" aria-label="Message"${isLive ? html` id="pane" data-live` : ""}><a class="back" href="${backHref}">Back to the list</a>
 <h1>${title}</h1>
 ${before}${messages.map((one, i) => message(one, nowMs, i === 0, one.id === coded))}${after}</section>`;
 }
@@ -108,6 +110,13 @@ function htmlPart({ html: frame }: MailShown): Html | string {
   const { src, heightPx } = frame;
   // deno-fmt-ignore
   return html`<iframe class="mail-html" sandbox="" title="The mail as its sender laid it out" referrerpolicy="no-referrer" loading="lazy" height="${heightPx}" src="${src}"></iframe>`;
+}
+
+/** How high an HTML will be, about: by the lines of its words, and more where it is laid out in tables or has pictures. */
+export function heightOf(words: string, html: string): number {
+  const lines = words.split("\n", 100).reduce((sum, line) => sum + 1 + line.length / 80, 0);
+  const isLaidOut = /<table|<img/i.test(html.slice(0, 100_000));
+  return Math.round(Math.min(900, (isLaidOut ? 200 : 90) + lines * 24));
 }
 
 function files(list: readonly ShownFile[]): Html | string {

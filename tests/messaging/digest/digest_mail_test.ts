@@ -40,7 +40,7 @@ Deno.test("a digest tells count, senders and links in text and HTML, never a sub
     assert.ok(part.includes(link), part);
   }
   assert.equal(count(mail.text!, "@alice"), 1, "a sender is named once");
-  assert.match(mail.html!, new RegExp(`href="${bench.relay.url}/"`));
+  assert.match(mail.html!, new RegExp(`href="${bench.relay.url}/inbox"`));
   const raw = received!.content.toString();
   assert.equal(count(raw, url), 3, "the link stands whole in header, text and HTML");
   assert.doesNotMatch(raw + mail.text + mail.html + mail.subject, /secret/i);
@@ -101,7 +101,7 @@ Deno.test("links carry RELAY_BASE_URL", async () => {
   await bob.sent({ to: "bob", body: "hello" });
   await bench.sweep();
   const mail = await parseMail(smtp.received[0]!);
-  assert.match(mail.text!, /^Inbox: https:\/\/relay\.example\.org\/\r?$/m);
+  assert.match(mail.text!, /^Inbox: https:\/\/relay\.example\.org\/inbox\r?$/m);
   assert.match(header(mail, "list-unsubscribe"), /^<https:\/\/relay\.example\.org\/v1\//);
 });
 

@@ -31,7 +31,7 @@ async function startAnswers(relay: TestRelay, way: HandIn = gatewayOf(relay)) {
       handIn: way,
       now: relay.clock.now,
       random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
-    }),
+    }).routes,
     { bodies },
   );
   return {

@@ -81,14 +81,21 @@ Deno.test("recipients at bounce.test, defer.test and unknown.test meet what they
     ["bob@unknown.test", "unknown"],
   ]);
   const page = await ask(`${relay.url}/dev/mail/1`, HTML);
-  assert.match(page.text, /without a reply: the outcome is unknown/);
+  assert.match(page.text, /The next hop said: taken without a reply/);
+  const failed = await ask(`${relay.url}/dev/mail?view=failed`, HTML);
+  for (const [to, chip] of [["bounced", "refused"], ["deferred", "deferred"]]) {
+    assert.match(
+      failed.text,
+      RegExp(`bob@${to!.slice(0, 5)}[^]*?<span class="chip (?:bad|warn)">${chip}<`),
+    );
+  }
 });
 
 Deno.test("captured mail has its own paths, methods and headers", async () => {
   await using relay = await startMailRelay();
   const list = `${relay.url}/dev/mail`;
   assert.deepEqual((await ask(list)).json, { data: [], next_cursor: null });
-  assert.match((await ask(list, HTML)).text, /Nothing was sent yet/);
+  assert.match((await ask(list, HTML)).text, /What this relay sends will be a line here/);
   for (const init of [{}, HTML]) {
     const { headers } = await ask(list, init);
     assert.equal(headers.get("cache-control"), "no-store");
@@ -182,6 +189,55 @@ Deno.test("what is handed in is checked before anything takes it", async () => {
   assertRefused(await post("", { ...mail, text: "x".repeat(300_000) }), "payload_too_large");
 });
 
+Deno.test("what comes for the inboxes is captured too, by whatever way, with who has it", async () => {
+  await using relay = await startMailRelay();
+  const inbox = await (await newOrg(relay)).inbox();
+  const handIn = (to: string, subject: string) =>
+    ask(`${relay.url}/dev/mail`, {
+      method: "POST",
+      body: JSON.stringify({ from: "ann@example.org", to, subject, text: "Hello." }),
+    });
+  assert.equal((await handIn(inbox.address, "For the inbox")).status, 200);
+  assert.equal((await handIn("nobody@agents.test", "For nobody")).status, 404);
+  const page = async (path: string) => (await ask(`${relay.url}/dev/mail${path}`, HTML)).text;
+  const listed = async (path: string) =>
+    [...(await page(path)).matchAll(
+      /href="\/dev\/mail\/([a-z0-9]+)[^]*?class="subject"><bdi>([^<]*)/g,
+    )]
+      .map(([, key, subject]) => [key, subject]);
+  await settled(async () => (await listed("")).length === 2);
+  const rows = await listed("");
+  assert.deepEqual(rows.map(([, subject]) => subject).toSorted(), ["For nobody", "For the inbox"]);
+  assert.deepEqual((await listed("?view=received")).map(([, subject]) => subject), [
+    "For the inbox",
+  ]);
+  assert.deepEqual((await listed("?view=failed")).map(([, subject]) => subject), ["For nobody"]);
+  assert.deepEqual((await listed("?q=ANN+nobody")).map(([, subject]) => subject), ["For nobody"]);
+  const [key] = rows.find(([, subject]) => subject === "For nobody")!;
+  assert.match(await page(`/${key}`), /nobody took it[^]*The relay said: not_found/);
+  assert.doesNotMatch(await page(`/${key}`), /\/answer"/);
+  const answer = await ask(`${relay.url}/dev/mail/${key}/answer`, {
+    method: "POST",
+    body: JSON.stringify({ as: "bounce" }),
+  });
+  assertRefused(answer, "not_found", /this mail came in/);
+  assert.deepEqual(await captured(relay), [], "programs are told of what was sent, as ever");
+  const stream = await fetch(`${relay.url}/dev/live`);
+  assert.equal(stream.headers.get("content-type"), "text/event-stream; charset=utf-8");
+  const events = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
+  await handIn(inbox.address, "Again");
+  let said = "";
+  while (!said.includes("event: message")) said += (await events.read()).value;
+  await events.cancel();
+});
+
+/** Waits for what follows an answer in the background. */
+async function settled(isSo: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 200 && !await isSo(); i++) {
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}
+
 Deno.test("in every other mode /dev/mail is unknown, mail on or off", async () => {
   const on = parseConfig({
     RELAY_SMTP_URL: "smtp://127.0.0.1:1",
@@ -192,7 +248,15 @@ Deno.test("in every other mode /dev/mail is unknown, mail on or off", async () =
     await using relay = await startTestRelay({ config });
     assert.equal(relay.relay.mailOn, "mail" in config);
     for (
-      const path of ["/dev", "/dev/mail", "/dev/mail/1", "/dev/mail/1/raw", "/dev/mail/1/answer"]
+      const path of [
+        "/dev",
+        "/dev/mail",
+        "/dev/mail/1",
+        "/dev/mail/1/raw",
+        "/dev/mail/1/answer",
+        "/dev/mail/1/html",
+        "/dev/live",
+      ]
     ) {
       for (const method of ["GET", "POST", "OPTIONS"]) {
         assertRefused(await ask(relay.url + path, { method }), "not_found");

@@ -12,6 +12,8 @@ import { ask } from "../../support/answer.ts";
 import { withChromium, withPage } from "../../support/chromium.ts";
 import { expectNoFaults, loadAxe } from "../../support/page_faults.ts";
 import { partOrSkip } from "../../support/part.ts";
+import { DESKTOP, LOOKS as SHOWN, PHONE } from "../pages/looks.ts";
+import { watchPage } from "../pages/watch_page.ts";
 
 const HTML = { headers: { Accept: "text/html" } };
 const SCRIPT = `<script>document.title = "run"</script>`;
@@ -51,20 +53,18 @@ async function startPages(): Promise<Pages> {
   const mailer = createCaptureMailer(mails, () => Date.UTC(2026, 0, 1), readMail);
   const bodies = createBodyReader();
   const handedIn: MailToHandIn[] = [];
-  const app: AppServer = await startApp(
-    localRoutes({
-      mails,
-      baseUrl: "http://127.0.0.1:1",
-      domain: "agents.test",
-      handIn(mail) {
-        handedIn.push(mail);
-        return Promise.resolve({ accepted: [...mail.to], rejected: [] });
-      },
-      now: () => Date.UTC(2026, 0, 1),
-      random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
-    }),
-    { bodies },
-  );
+  const local = localRoutes({
+    mails,
+    baseUrl: "http://127.0.0.1:1",
+    domain: "agents.test",
+    handIn(mail) {
+      handedIn.push(mail);
+      return Promise.resolve({ accepted: [...mail.to], rejected: [] });
+    },
+    now: () => Date.UTC(2026, 0, 1),
+    random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
+  });
+  const app: AppServer = await startApp(local.routes, { bodies });
   return {
     url: app.url,
     handedIn,
@@ -77,51 +77,96 @@ async function startPages(): Promise<Pages> {
       await mailer.send({ from: "relay@relay.test", to, content }, handover);
     },
     async [Symbol.asyncDispose]() {
+      local.endWaits();
       await app[Symbol.asyncDispose]();
       bodies.close();
     },
   };
 }
 
-/** Every element of a page and every attribute that it may have. */
-const ALLOWED = new RegExp(
-  `^(?:${
-    [
-      `!doctype html|html lang="en"|meta charset="utf-8"|meta name="[a-z-]+" content="[a-z0-9=, -]+"`,
-      `link rel="(?:stylesheet|icon)"(?: type="image/svg\\+xml")? href="/assets/[a-z0-9.]+"`,
-      `img src="/assets/[a-z0-9.]+" alt="" width="28" height="28"`,
-      `/?(?:html|head|title|body|header|nav|main|footer|div|span|h1|h2|h3|p|ol|ul|li|dl|dt|dd|pre|code|a|bdi)`,
-      `nav aria-label="Relay"|main id="main" class="wide"|dl class="facts"|ol class="records"`,
-      `code class="copy"|div class="(?:bar|card|lines)"`,
-      `a (?:class="(?:skip|brand)" )?href="(?:#main|/|/v1/limits|/contact|/dev/webhooks|/dev/mail(?:/[0-9]+(?:/raw)?)?)"`,
-      `a href="/(?:network|agents|verify|docs)" `,
-      `a href="https?://[^"<>]*" rel="noopener noreferrer"`,
-      `/?(?:details|summary|form|button)|/label|/textarea|div class="(?:actions|field)"`,
-      `form method="post" action="/dev/mail(?:/[0-9]+/answer)?"|button class="secondary"`,
-      `input type="hidden" name="as" value="(?:reply|bounce|out_of_office)"`,
-      `label for="[a-z]+"|textarea id="text" name="text"|span class="hint"`,
-      `input id="(?:from|to|subject)" name="[a-z]+" type="(?:email|text)"[a-z0-9 ="@.]*`,
-    ].join("|")
-  })$`,
+const TAGS = new Set(
+  "html head meta title link script body em a header svg rect path nav form input kbd main h1 h2 ul ol li bdi span section p div article iframe details summary label textarea button dialog dl dt dd code time br"
+    .split(" "),
 );
+const ATTRIBUTES = new Set(
+  "autocomplete required lang charset name content rel type href src class id aria-label aria-current aria-hidden data-live data-key data-stream data-copy action role method value maxlength placeholder hidden title datetime dir sandbox referrerpolicy loading target download width height viewBox rx stroke d fill stroke-width stroke-linecap stroke-linejoin for"
+    .split(" "),
+);
+
+interface Tag {
+  name: string;
+  attributes: Record<string, string>;
+}
+
+/** The start tags of a page, as a browser reads them: what strangers wrote has none. */
+function tagsOf(page: string): Tag[] {
+  const found = page.matchAll(/<([a-z][a-z0-9]*)((?:\s+[^\s"'<>/=]+(?:="[^"<>]*")?)*)\s*>/gi);
+  const tags = Array.from(found, ([, name, rest]) => ({
+    name: name!.toLowerCase(),
+    attributes: Object.fromEntries(
+      Array.from(
+        rest!.matchAll(/([^\s"'<>/=]+)(?:="([^"<>]*)")?/g),
+        ([, key, value]) => [key!, value ?? ""],
+      ),
+    ),
+  }));
+  const starts = [...page.matchAll(/<[a-z]/gi)].length;
+  // The icon's elements end themselves, and everything else that begins like a tag is one.
+  const closed = [...page.matchAll(/<(?:rect|path) [^<>]*\/>/g)].length;
+  assert.equal(tags.length + closed, starts);
+  return tags;
+}
 
 Deno.test("pages of captured mail hold nothing but their own elements, whatever the mail holds", async () => {
   await using pages = await startPages();
   await pages.send(HOSTILE);
   await pages.send(`Subject: code\n\nYour code is 123456: ${HOSTILE}`, `"<b>"@x.test`);
-  for (const path of ["/dev/mail", "/dev/mail/1", "/dev/mail/2"]) {
+  for (
+    const path of [
+      "/dev/mail",
+      "/dev/mail/1",
+      "/dev/mail/2",
+      "/dev/mail?q=%3Cb%3E",
+      "/dev/mail?write=1",
+    ]
+  ) {
     const { text, status } = await ask(pages.url + path, HTML);
     assert.equal(status, 200);
-    const elements = [...text.matchAll(/<([^>]*)>/g)].map(([, element]) => element!);
-    assert.ok(elements.length > 20);
-    for (const element of elements) assert.match(element, ALLOWED);
+    const tags = tagsOf(text);
+    assert.ok(tags.length > 20);
+    for (const { name, attributes } of tags) {
+      assert.ok(TAGS.has(name), name);
+      for (const key of Object.keys(attributes)) assert.ok(ATTRIBUTES.has(key), `${name} ${key}`);
+      const { href, src, action, rel } = attributes;
+      for (const own of [src, action]) assert.match(own ?? "/", /^\/(?:assets|dev)\/|^\/$/);
+      if (href !== undefined && !/^(?:[/#]|\/\/)/.test(href)) {
+        assert.match(href, /^https?:\/\//);
+        assert.match(rel ?? "", /noreferrer/);
+      }
+    }
+    assert.equal(tags.filter(({ name }) => name === "script").length, 1);
+    assert.ok(
+      tags.filter(({ name }) => name === "iframe").every(({ attributes }) =>
+        attributes.sandbox === ""
+      ),
+    );
     assert.doesNotMatch(text, /\u202e/);
-    assert.match(text, /&lt;script&gt;/);
   }
+  assert.match((await ask(`${pages.url}/dev/mail/1`, HTML)).text, /&lt;script&gt;/);
   const raw = await ask(`${pages.url}/dev/mail/1/raw`, HTML);
   assert.equal(raw.headers.get("content-type"), "text/plain; charset=utf-8");
   assert.equal(raw.headers.get("x-content-type-options"), "nosniff");
   assert.equal(raw.text, HOSTILE.replaceAll("\n", "\r\n"));
+  const frame = await ask(`${pages.url}/dev/mail/1/html`, HTML);
+  assert.match(
+    frame.headers.get("content-security-policy")!,
+    /^sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'$/,
+  );
+  const file = await ask(`${pages.url}/dev/mail/1/file?n=0`);
+  assert.equal(file.headers.get("content-type"), "application/octet-stream");
+  assert.match(file.headers.get("content-disposition")!, /^attachment; /);
+  assert.equal(file.text.trim(), "x");
+  assert.equal((await ask(`${pages.url}/dev/mail/1/file?n=7`)).status, 404);
 });
 
 partOrSkip(
@@ -134,66 +179,114 @@ partOrSkip(
       `Subject: Sign in\n\nYour code is 482913.\nOr open ${pages.url}/dev/mail?clicked=1\n`,
     );
     await withChromium(program, async (browser) => {
-      await withPage(browser, {}, async (page) => {
-        const asked: string[] = [];
-        const complaints: string[] = [];
-        page.on("request", (request) => void asked.push(request.url()));
-        page.on("pageerror", (error) => void complaints.push(error.message));
-        page.on("console", (message) => {
-          // Browsers ask for one by themselves where text is no page of the relay.
-          if (message.location().url.endsWith("/favicon.ico")) return;
-          if (message.type() === "error") complaints.push(message.text());
+      assert.ok(SHOWN.length > 1);
+      for (const look of SHOWN) {
+        await withPage(browser, { ...look, bypassCSP: false }, async (page) => {
+          const { urls, complaints } = watchPage(page);
+          const refused: string[] = [];
+          page.on("requestfailed", (request) => {
+            if (request.failure()?.errorText === "csp") refused.push(request.url());
+          });
+          await page.goto(`${pages.url}/dev/mail`);
+          await page.locator("a.row").last().click();
+          await page.waitForURL(`${pages.url}/dev/mail/1`);
+          assert.match(await page.title(), /<\/title><script>/);
+          const frame = page.frameLocator("iframe.mail-html").locator("a", { hasText: "x" });
+          await frame.waitFor();
+          await page.locator("summary", { hasText: "Nothing was loaded from elsewhere" }).click();
+          await page.getByText("http://127.0.0.1:9/pixel").waitFor();
+          // What the frame of the mail refuses says so there, by the mail's own doing.
+          assert.ok(complaints.length > 0);
+          assert.ok(
+            complaints.every((words) => /Content Security Policy|sandboxed/.test(words)),
+            complaints.join("\n"),
+          );
+          // Such a request is told of, and never made.
+          assert.deepEqual(urls.filter((url) => !url.startsWith(`${pages.url}/`)), refused);
         });
-        await page.goto(`${pages.url}/dev/mail`);
-        assert.equal(await page.title(), "Captured mail - Agent Messaging Relay");
-        await page.click("code.copy");
-        assert.equal(await page.evaluate(() => String(getSelection())), "482913");
-        await page.click('a[href$="clicked=1"]');
-        assert.equal(new URL(page.url()).search, "?clicked=1");
-        await page.click('a[href="/dev/mail/1"]');
-        assert.match(await page.title(), /^<\/title><script>/);
-        assert.match(await page.locator("pre").innerText(), /^<script>document\.title = "run"/);
-        await page.click('a[href="/dev/mail/1/raw"]');
-        assert.match(await page.locator("body").innerText(), /^From: "<script>/);
-        assert.deepEqual(asked.filter((url) => !url.startsWith(`${pages.url}/`)), []);
-        assert.deepEqual(complaints, []);
-      });
-      await withPage(browser, { javaScriptEnabled: false }, async (page) => {
-        await page.goto(`${pages.url}/dev/mail`);
-        await page.click("summary");
-        await page.fill("#to", "bot@agents.test");
-        await page.fill("#subject", "Hello");
-        await page.fill("#text", "one\ntwo");
-        await page.click("text=Hand in >> nth=-1");
-        assert.match(await page.locator(".notice").innerText(), /^The mail was handed in/);
-        assert.equal(new URL(page.url()).pathname, "/dev/mail");
-        await page.click('form[action="/dev/mail/2/answer"]:has([value="out_of_office"]) button');
-        assert.match(await page.locator(".notice").innerText(), /^An out-of-office answer/);
-        assert.equal(new URL(page.url()).pathname, "/dev/mail/2");
-        await page.click("text=Bounce");
-        assert.match(await page.locator(".notice").innerText(), /^A report/);
-        assert.deepEqual(pages.handedIn.map(({ from, to }) => [from, ...to]), [
-          ["you@example.org", "bot@agents.test"],
-          ["", "relay@relay.test"],
-          ["", "relay@relay.test"],
-        ]);
-        assert.match(new TextDecoder().decode(pages.handedIn[0]!.raw), /\r\n\r\none\r\ntwo/);
-      });
-      for (
-        const options of [
-          { viewport: { width: 1200, height: 800 } },
-          { viewport: { width: 320, height: 640 }, colorScheme: "dark" },
-        ] as const
-      ) {
-        await withPage(browser, { ...options, bypassCSP: true }, async (page) => {
-          for (const path of ["/dev/mail", "/dev/mail/1", "/dev/mail/2"]) {
-            await page.goto(`${pages.url}${path}?notice=handed_in`);
-            if (path === "/dev/mail") await page.click("summary");
+      }
+      for (const look of SHOWN) {
+        await withPage(browser, { ...look, bypassCSP: true }, async (page) => {
+          const { urls, complaints } = watchPage(page);
+          for (
+            const path of [
+              "/dev/mail",
+              "/dev/mail/2",
+              "/dev/mail?view=received",
+              "/dev/mail?write=1",
+              "/dev/mail?q=sign",
+            ]
+          ) {
+            await page.goto(pages.url + path);
             await loadAxe(page);
             await expectNoFaults(page);
           }
+          assert.deepEqual(urls.filter((url) => !url.startsWith(`${pages.url}/`)), []);
+          assert.deepEqual(complaints, []);
         });
       }
+    });
+  },
+);
+
+partOrSkip(
+  "chromium",
+  "one key copies the newest code, mail appears as it is captured, and keys answer it",
+  async (program) => {
+    await using pages = await startPages();
+    await pages.send(
+      "From: relay@relay.test\nSubject: First\n\nYour code is 111222.\n",
+      "ann@example.net",
+    );
+    await withChromium(program, async (browser) => {
+      const permissions = ["clipboard-read", "clipboard-write"];
+      await withPage(browser, { ...DESKTOP, permissions }, async (page) => {
+        const { complaints } = watchPage(page);
+        const copied = () => page.evaluate(() => navigator.clipboard.readText());
+        await page.goto(`${pages.url}/dev/mail`);
+        await page.keyboard.press("c");
+        await page.getByRole("button", { name: "Copied" }).waitFor();
+        assert.equal(await copied(), "111222");
+        await pages.send("Subject: Second\n\nYour code is 333444.\n", "bob@example.net");
+        await page.locator(".pane h1", { hasText: "Second" }).waitFor();
+        assert.equal(await page.locator("a.row").count(), 2);
+        await page.keyboard.press("c");
+        await page.getByRole("button", { name: "Copied" }).waitFor();
+        assert.equal(await copied(), "333444");
+        await page.keyboard.press("/");
+        await page.keyboard.type("first");
+        await page.keyboard.press("Enter");
+        await page.locator(".pane h1", { hasText: "First" }).waitFor();
+        assert.equal(await page.locator("a.row").count(), 1);
+        await page.keyboard.press("r");
+        await page.keyboard.type("Thank you.");
+        await page.getByRole("button", { name: "Reply" }).click();
+        await page.getByText("A reply was handed in").waitFor();
+        await page.keyboard.press("b");
+        await page.getByText("A report that this mail").waitFor();
+        await page.keyboard.press("n");
+        await page.getByLabel("To", { exact: true }).waitFor();
+        assert.deepEqual(pages.handedIn.map(({ from, to }) => [from, ...to]), [
+          ["ann@example.net", "relay@relay.test"],
+          ["", "relay@relay.test"],
+        ]);
+        assert.match(new TextDecoder().decode(pages.handedIn[0]!.raw), /\r\n\r\nThank you\./);
+        assert.deepEqual(complaints, []);
+      });
+      await withPage(browser, { ...PHONE, javaScriptEnabled: false }, async (page) => {
+        await page.goto(`${pages.url}/dev/mail`);
+        await page.getByRole("link", { name: "Hand in a mail" }).first().click();
+        await page.getByLabel("To", { exact: true }).fill("bot@agents.test");
+        await page.getByLabel("Subject").fill("Hello");
+        await page.getByLabel("Text").fill("one\ntwo");
+        await page.getByRole("button", { name: "Hand in" }).click();
+        await page.waitForURL(`${pages.url}/dev/mail?notice=handed_in`);
+        await page.locator("a.row").first().click();
+        await page.getByRole("button", { name: "Out of office" }).click();
+        await page.getByText("An out-of-office answer").waitFor();
+        assert.match(new TextDecoder().decode(pages.handedIn.at(-1)!.raw), /auto-replied/);
+        assert.match(new TextDecoder().decode(pages.handedIn.at(-2)!.raw), /\r\n\r\none\r\ntwo/);
+      });
     });
   },
 );

@@ -22,7 +22,7 @@ const LETTER = { to: "ann@example.org", subject: "Hello", text: "How are you?" }
 
 /** One form from each place where people press buttons, with no button pressed yet. */
 async function openDoors(relay: TestRelay): Promise<Door[]> {
-  await registerAgents(relay, "alice");
+  const [alice] = await registerAgents(relay, "alice");
   const { owner, agent, inbox } = await makeDraftWorld(relay);
   await newDraft(agent, inbox.id, LETTER);
   const approval = await newestApproval(relay);
@@ -33,6 +33,7 @@ async function openDoors(relay: TestRelay): Promise<Door[]> {
   const { token } = approval;
   const mail = { from: "a@host.test", to: inbox.address, subject: "hi", text: "hello" };
   return [
+    { path: "/inbox/sign-in", headers, fields: { token: alice.ownerToken }, status: 303 },
     { path: "/admin/sign-in", headers, fields: { token: ADMIN_TOKEN }, status: 303 },
     {
       path: "/admin/ban",
@@ -55,7 +56,7 @@ async function openDoors(relay: TestRelay): Promise<Door[]> {
 Deno.test("each form for people refuses what no browser sends, and takes what browsers send", async () => {
   await using relay = await startMailRelay({ config: { adminToken: ADMIN_TOKEN } });
   const doors = await openDoors(relay);
-  assert.equal(doors.length, 6);
+  assert.equal(doors.length, 7);
   for (const { path, headers, fields, status } of doors) {
     const post = async (body: string | Uint8Array<ArrayBuffer>, type: string | null) => {
       const sent = { ...headers, ...(type === null ? {} : { "Content-Type": type }) };

@@ -47,6 +47,11 @@ export interface InboxSelection {
   bounds: Omit<PageBounds<StoredMessage>, "limit">;
 }
 
+/** Which messages of an inbox its owner looks at. */
+export interface NewestSelection extends Pick<InboxSelection, "recipientId" | "limit" | "nowMs"> {
+  beforeId: number;
+}
+
 /** Rows of the first read: half as many again as the largest ones that a page can hold. */
 function firstRead(maxBytes: number): number {
   return Math.ceil(1.5 * maxBytes / PIECE_BYTES) + 1;
@@ -133,6 +138,27 @@ export class StoredMessages {
       const left = (bounds.maxBytes - page.sizeBytes) / page.sizeBytes * page.rows.length;
       wanted = Math.min(limit - page.rows.length, Math.ceil(left) + 1);
     }
+  }
+
+  /**
+   * The newest retained messages of an inbox below an id, the newest first: as much of each as its first
+   * value holds.
+   */
+  async newestRows(
+    { recipientId, beforeId, limit, nowMs }: NewestSelection,
+  ): Promise<RecentMessage[]> {
+    const firstId = this.lowestRetainedId(nowMs);
+    if (beforeId <= firstId) return [];
+    const selector = {
+      start: inboxKey(recipientId, firstId),
+      end: inboxKey(recipientId, Math.min(beforeId, LAST_READ_ID)),
+    };
+    const rows = await this.store.list<Uint8Array>(selector, {
+      limit,
+      reverse: true,
+      take: ({ value }) => this.isRetained(createdAtOf(value), nowMs),
+    });
+    return rows.map(({ key, value }) => ({ id: key[2] as number, row: decodeRow(value) }));
   }
 
   /** Adds messages to a page up to the one that no longer fits. */

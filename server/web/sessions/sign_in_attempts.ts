@@ -1,8 +1,8 @@
 /**
- * How often a client may try a wrong admin token: in memory, so that it holds when nothing can be
+ * How often a client may try a wrong token: in memory, so that it holds when nothing can be
  * written. The right token is never refused: a stranger behind the same address must not lock the
- * operator out. What a guesser learns by that is whether a guess is right, which the API says as well,
- * without a limit; the token's 32 characters are what keeps them from guessing.
+ * holder out. What a guesser learns by that is whether a guess is right, which the API says as well,
+ * without a limit; the token's length is what keeps them from guessing.
  */
 import { BoundedMap } from "../../base/bounds/bounded_map.ts";
 import type { Clock } from "../../base/time/clock.ts";
@@ -18,7 +18,8 @@ const CLIENTS = 10_000;
 export class SignInAttempts {
   readonly #windows = new BoundedMap<string, Window>(CLIENTS);
 
-  constructor(private readonly now: Clock) {}
+  /** @param advice what to do instead of guessing on */
+  constructor(private readonly now: Clock, private readonly advice: string) {}
 
   /**
    * Counts an attempt with a wrong token.
@@ -32,7 +33,7 @@ export class SignInAttempts {
         "rate_limited",
         `this is not the token, and ${ATTEMPTS.limit} others were not in ${
           ATTEMPTS.windowMs / MINUTE_MS
-        } minutes; use the value of RELAY_ADMIN_TOKEN, which is taken at any time`,
+        } minutes; ${this.advice}`,
         admitted,
       );
     }

@@ -7,7 +7,7 @@ const isLimited = (error: unknown) =>
 
 Deno.test("SignInAttempts refuses a client after ten wrong tokens, until the first of them is old", () => {
   let nowMs = 1_000;
-  const attempts = new SignInAttempts(() => nowMs);
+  const attempts = new SignInAttempts(() => nowMs, "wait");
   for (let i = 0; i < ATTEMPTS.limit; i++) attempts.failed("a");
   assert.throws(() => attempts.failed("a"), isLimited);
   attempts.failed("b");
@@ -18,7 +18,7 @@ Deno.test("SignInAttempts refuses a client after ten wrong tokens, until the fir
 });
 
 Deno.test("SignInAttempts remembers a bounded number of clients", () => {
-  const attempts = new SignInAttempts(() => 1_000);
+  const attempts = new SignInAttempts(() => 1_000, "wait");
   for (let i = 0; i < ATTEMPTS.limit; i++) attempts.failed("first");
   for (let i = 0; i < 9_999; i++) attempts.failed(`client ${i}`);
   assert.throws(() => attempts.failed("first"), isLimited);
