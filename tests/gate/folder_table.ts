@@ -113,7 +113,6 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
             imports: ["bounds", "time"],
             shows: [
               "job_workers.ts",
-              "lower_priority.ts",
               "run_copied.ts",
               "serve_jobs.ts",
               "start_worker.ts",

@@ -7,7 +7,7 @@ import { handIn, mailText } from "../support/inbound_mail.ts";
 import { accepted, assertMailRefused, MailKeyHolder } from "../support/mail_caller.ts";
 import { registerOrg, startMailRelay } from "../support/mail_relay.ts";
 import { receive, verifiedOrg } from "../support/mail_tools.ts";
-import { SAVED_AT_ONCE, openMemoryKv, untilSaved } from "../support/read_through.ts";
+import { openMemoryKv, SAVED_AT_ONCE, untilSaved } from "../support/read_through.ts";
 import type { TestRelay } from "../support/relay.ts";
 import { deliver, listMessages } from "../support/sending_org.ts";
 import { storeOn } from "../support/store_on.ts";

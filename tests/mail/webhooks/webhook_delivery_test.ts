@@ -6,7 +6,7 @@ import type { OutgoingRow } from "../../../server/base/outgoing/outgoing_row.ts"
 import { KV_CONNECT_CAPACITY } from "../../../server/base/storage/rows/store.ts";
 import { createFakeKv } from "../../support/fake_kv.ts";
 import { accepted } from "../../support/mail_caller.ts";
-import { SAVED_AT_ONCE, openMemoryKv } from "../../support/read_through.ts";
+import { openMemoryKv, SAVED_AT_ONCE } from "../../support/read_through.ts";
 import { takenFor } from "../../support/sending_org.ts";
 import {
   deliveriesOf,
