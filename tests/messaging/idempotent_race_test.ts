@@ -18,13 +18,13 @@ for (const shared of [false, true]) {
       const registered = await registerAgents(former, "alice", "bob_1");
       await former.stop(); // whose memory has the handles
       await using relay = await startTestRelay({ config, deps: { kv: reads.kv } });
-      const [alice, bob] = registered.map((agent) => agent.at(relay)) as typeof registered;
+      const [alice, bob] = registered.map((agent) => agent.at(relay));
       // Memory alone knows by now which signatures this relay accepted.
       relay.clock.advance(700_000);
       const timestamp = relay.clock.seconds();
       const request = { to: "bob_1", body: "once" };
       reads.hold(([name]) => name === "handle");
-      const both = [1, 2].map(() => alice.send(request, { timestamp }));
+      const both = [1, 2].map(() => alice!.send(request, { timestamp }));
       await reads.reached(2);
       reads.releaseOne();
       const first = await Promise.race(both);
@@ -33,8 +33,8 @@ for (const shared of [false, true]) {
       for (const answer of answers) assertStatus(answer, 201);
       assert.equal(answers[0]!.text, answers[1]!.text);
       assert.equal(first.headers.get("idempotent-replayed"), null);
-      assert.equal((await bob.inbox()).length, 1);
-      assert.equal((await alice.outbox()).length, 1);
+      assert.equal((await bob!.inbox()).length, 1);
+      assert.equal((await alice!.outbox()).length, 1);
     }
   });
 }

@@ -6,7 +6,6 @@ import { accepted, newOrg } from "../../support/mail_caller.ts";
 import { askForLink } from "../../support/mail_links.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";
 import { verifyOrg } from "../../support/mail_store.ts";
-import { SAVED_AT_ONCE } from "../../support/read_through.ts";
 import type { TestRelay } from "../../support/relay.ts";
 import { startScriptedSmtp } from "../../support/scripted_smtp.ts";
 import { registerAgent } from "../../support/test_agent.ts";
@@ -52,7 +51,7 @@ for (const [kind, queue] of Object.entries(kinds)) {
         });
         await using relay = await startMailRelay({
           deps: { mailer },
-          relay: { journalBounds: SAVED_AT_ONCE },
+          config: { sharedStore: true }, // the test writes beside it
         });
         const { crons } = relay.relay;
         smtp.script({ [step]: "silence" });
