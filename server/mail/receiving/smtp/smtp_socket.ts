@@ -5,6 +5,8 @@ import { type SecureContext, TLSSocket } from "node:tls";
 
 /** What may come after the last word until nothing more is read. */
 const FAREWELL_BYTES = 256 * 1024;
+/** Of TLS, in which there was nothing to read for who waited. */
+const IDLE_BYTES = 1024 * 1024;
 const ENDS = ["end", "close", "error"];
 
 export class SmtpSocket {
@@ -14,6 +16,8 @@ export class SmtpSocket {
   readonly #pieces: Uint8Array[] = [];
   #isAtEnd = false;
   #wake = () => {};
+  /** Whether somebody waits for more. */
+  #isWanted = false;
   /** Has the connection read on. */
   #readOn = () => {};
   #isShaking = false;
@@ -21,6 +25,8 @@ export class SmtpSocket {
   isSecure = false;
   /** What the connection has brought: with TLS more than what is read of it. */
   cameBytes = 0;
+  /** How much that was when something of it was last read. */
+  #readAtBytes = 0;
 
   constructor(connection: Deno.TcpConn) {
     this.#plain = this.#socket = streamOf(connection, {
@@ -41,6 +47,8 @@ export class SmtpSocket {
   }
 
   readonly #onData = (piece: Uint8Array) => {
+    this.#readAtBytes = this.cameBytes;
+    this.#isWanted = false;
     this.#socket.pause();
     this.#pieces.push(piece);
     this.#wake();
@@ -51,11 +59,16 @@ export class SmtpSocket {
     this.#wake();
   };
 
-  /** TLS deciphers all it is given, whether or not somebody reads it: it is given no more than is asked for. */
+  /**
+   * TLS deciphers all it is given, whether or not somebody reads it: it is given no more than is asked for.
+   * Records may hold nothing, without an end.
+   */
   async #room(): Promise<void> {
-    while (this.isSecure && this.#socket.readableLength >= READ_BYTES) {
+    const unread = () => this.cameBytes - this.#readAtBytes;
+    while (this.isSecure && !this.#isWanted && unread() >= READ_BYTES) {
       await new Promise<void>((resolve) => this.#readOn = resolve);
     }
+    if (this.isSecure && unread() > IDLE_BYTES) this.destroy();
   }
 
   /** Whether nothing has come that is not read. */
@@ -68,10 +81,11 @@ export class SmtpSocket {
     while (this.#pieces.length === 0 && !this.#isAtEnd) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#wake = resolve;
+      this.#isWanted = true;
+      this.#readOn();
       this.#socket.resume();
       await promise;
     }
-    this.#readOn();
     return this.#pieces.shift() ?? null;
   }
 
@@ -100,6 +114,7 @@ export class SmtpSocket {
     for (const event of ["error", "close", "_tlsError"]) secure.on(event, () => resolve(false));
     this.#socket = secure;
     this.isSecure = await promise;
+    this.#readAtBytes = this.cameBytes;
     this.#isShaking = false;
     if (this.isSecure) this.#listenTo(secure);
     else this.destroy();
@@ -122,10 +137,13 @@ export class SmtpSocket {
     for (const event of ENDS) socket.on(event, () => this.destroy());
     let leftBytes = FAREWELL_BYTES;
     socket.on("data", ({ length }: Uint8Array) => {
+      this.#readAtBytes = this.cameBytes;
       leftBytes -= length;
+      this.#isWanted = leftBytes >= 0;
       if (leftBytes < 0) socket.pause();
-      this.#readOn();
     });
+    this.#isWanted = true;
+    this.#readOn();
     socket.end(Buffer.from(text, "latin1"), flushed);
     socket.resume();
   }
