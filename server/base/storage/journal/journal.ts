@@ -452,12 +452,14 @@ export class Journal implements Backend {
     if (this.#closed) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#saving ??= this.#saveOnce().catch(async (error) => {
+    if (this.#saving !== null) return;
+    const first = this.#first;
+    this.#saving = this.#saveOnce().catch(async (error) => {
       this.#onFailure(error);
       await pause(RETRY_MS);
     }).finally(async () => {
       // A commit that has not ended keeps its row and all later rows; unclear ones take a while.
-      if (this.#isFull) await pause(RETRY_MS);
+      if (this.#isFull && this.#first === first) await pause(RETRY_MS);
       this.#saving = null;
       this.#wake();
       const { rows, changes } = this.size;
