@@ -162,11 +162,18 @@ function headers({ headers, headersHref, rawHref }: MailShown): Html | string {
 /** An address in a text: what a link of ours would lead to, cut where a text ends it. */
 const ADDRESS = /https?:\/\/[^\s<>"'`{}|\\^]{1,2000}/g;
 
-/** The text with its web addresses as links, which say where they lead and tell nobody where from. */
+/** Addresses of a text that become links: each takes the relay's time, and strangers write how many there are. */
+const LINKED = 200;
+
+/**
+ * The text with its web addresses as links, which say where they lead and tell nobody where from; of more than
+ * 200 the others stay text.
+ */
 export function withLinks(text: string): Html {
   const parts: Html[] = [];
   let from = 0;
   for (const { 0: found, index } of text.matchAll(ADDRESS)) {
+    if (parts.length === LINKED) break;
     const url = withoutStop(found);
     parts.push(html`${visibleText(text.slice(from, index), { keepsLines: true })}${link(url)}`);
     from = index + url.length;
