@@ -8,7 +8,7 @@ import type { Draft } from "../../mail/mailbox/shown/draft_schemas.ts";
 import { column } from "../mailbox/mailbox_frame.ts";
 import { heightOf, sizeText } from "../mailbox/reading_pane.ts";
 import { shortTimeText } from "../mailbox/short_time.ts";
-import type { Person } from "../mailbox/view_model.ts";
+import { calledName, type Person } from "../mailbox/view_model.ts";
 import { answerConsole, confirmedButton, formButton, refusalNote } from "./console_page.ts";
 import { form, page, seeOther, type SignedInVisit } from "./console_route.ts";
 import { type InboxJson, readInboxes } from "./mail_pages.ts";
@@ -47,7 +47,7 @@ const listDrafts = page(
     const told = done[query["done"] as keyof typeof done];
     // deno-fmt-ignore
     const rows = drafts.map(({ draft, inbox }) => html`<li><a class="row" href="/mail/waiting/${draft.id}"><span class="dot"></span><span class="who">To ${
-      draft.to.length === 0 ? "nobody yet" : shownText(draft.to[0]!.name ?? draft.to[0]!.address)
+      draft.to.length === 0 ? "nobody yet" : shownText(calledName(draft.to[0]!))
     }</span><span class="what"><span class="subject">${
       draft.subject === null ? html`<span class="soft">no subject</span>` : shownText(draft.subject)
     }</span>${inbox.send_policy === "draft_only" ? html`<span class="chip warn">waits for approval</span>` : ""}</span><span class="preview">from ${inbox.address}</span>${

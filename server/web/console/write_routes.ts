@@ -7,6 +7,7 @@ import { type Html, shownText } from "../../base/pages/elements.ts";
 import { replyTargets } from "../../mail/sending/reply_targets.ts";
 import { column } from "../mailbox/mailbox_frame.ts";
 import { withLinks } from "../mailbox/reading_pane.ts";
+import { calledName } from "../mailbox/view_model.ts";
 import { answerConsole, formFields, refusalNote } from "./console_page.ts";
 import {
   bodyForm,
@@ -133,7 +134,7 @@ ${about !== null ? "" : html`<div class="field"><label for="send_at">Send later,
     about === null && changed === null ? html`<button name="do" value="draft">Keep as a draft</button>` : ""
   }</div></form>
 ${about === null ? "" : html`<h2>${reply !== "" ? "What you answer" : "What you forward"}</h2><div class="card"><p><b>${
-    about.from === null ? "No sender" : shownText(about.from.name ?? about.from.address)
+    about.from === null ? "No sender" : shownText(calledName(about.from))
   }</b> ${about.subject === null ? "" : shownText(about.subject)}</p><div class="text" dir="auto">${
     withLinks((about.extracted_text ?? about.text ?? "").slice(0, 20_000))
   }</div></div>`}`;

@@ -4,7 +4,13 @@ import { type Html, shownText } from "../../base/pages/elements.ts";
 import { visibleText } from "../../base/pages/visible_text.ts";
 import { chip, spacedCode } from "./mail_list.ts";
 import { shortTimeText } from "./short_time.ts";
-import type { MailShown, Person, ShownFile, ShownRecipient } from "./view_model.ts";
+import {
+  calledName,
+  type MailShown,
+  type Person,
+  type ShownFile,
+  type ShownRecipient,
+} from "./view_model.ts";
 
 export interface PaneOptions {
   subject: string | null;
@@ -78,9 +84,9 @@ function shownWords(text: string): Html {
 }
 
 function people(list: readonly Person[]): Html {
-  const shown = ({ name, address }: Person) =>
+  const shown = (one: Person) =>
     // deno-fmt-ignore
-    name === null ? shownText(address) : html`<span title="${visibleText(address)}">${shownText(name)}</span>`;
+    html`<span title="${visibleText(one.address)}">${shownText(calledName(one))}</span>`;
   const joined = (part: readonly Person[]) =>
     part.map((one, i) => html`${i === 0 ? "" : ", "}${shown(one)}`);
   if (list.length === 0) return html`nobody`;
