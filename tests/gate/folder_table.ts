@@ -187,6 +187,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
           "composing/reducing/clean_text.ts",
           "composing/reducing/reduced_addresses.ts",
           "drafts/answer_html.ts",
+          "drafts/approval_page.ts",
           "mailbox/messages/file_headers.ts",
           "mailbox/shown/draft_schemas.ts",
           "mailbox/shown/schemas.ts",
@@ -437,7 +438,7 @@ export const FOLDER_TABLE: Readonly<Record<string, FolderRow>> = {
               "sessions",
               "worker",
             ],
-            shows: ["answer_html.ts"],
+            shows: ["answer_html.ts", "approval_page.ts"],
           },
           operator: {
             imports: ["core", "figures", "mailbox", "orgs", "receiving", "records"],

@@ -141,19 +141,24 @@ export function answerGone(): Promise<Response> {
   );
 }
 
+/** What is said of a draft that holds what nobody sees who reads it. */
+export const HIDDEN_IN_DRAFT =
+  "Something in this mail is hidden from those who read it: text that does not show, or characters without a look of their own. Programs that read the mail see it.";
+
+/** Whether one of the subject, names and values beside the texts of a draft holds what does not show. Pure. */
+export function hasHidden(words: readonly (string | null)[]): boolean {
+  return words.some((one) => one !== null && removeInvisible(one).removed);
+}
+
 function hiddenNotice({ row, preview, headers, from }: ShownForApproval): Html | string {
-  const names = [from, ...row.to, ...row.cc, ...row.bcc, ...row.replyTo].map(({ name }) =>
-    name ?? ""
-  );
-  const files = row.attachments.map(({ filename }) => filename);
-  const values = headers.map(({ value }) => value);
-  const isHidden = [row.subject ?? "", ...names, ...files, ...values]
-    .some((text) => removeInvisible(text).removed);
-  if (!preview.hasHidden && !isHidden) return "";
-  return notice(
-    "warning",
-    "Something in this mail is hidden from those who read it: text that does not show, or characters without a look of their own. Programs that read the mail see it.",
-  );
+  const people = [from, ...row.to, ...row.cc, ...row.bcc, ...row.replyTo];
+  const isHidden = preview.hasHidden || hasHidden([
+    row.subject,
+    ...people.map(({ name }) => name),
+    ...row.attachments.map(({ filename }) => filename),
+    ...headers.map(({ value }) => value),
+  ]);
+  return isHidden ? notice("warning", HIDDEN_IN_DRAFT) : "";
 }
 
 function facts(draft: ShownForApproval): Html {

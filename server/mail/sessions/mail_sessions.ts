@@ -56,6 +56,8 @@ export interface OpenSession {
 /** The ULID of the org, then 32 random bytes. */
 const VALUE = /^([0-7][0-9A-HJKMNP-TV-Z]{25})\.([A-Za-z0-9_-]{43})$/;
 const ROWS_A_COMMIT = 80;
+/** Sessions of one key: whoever has it must not fill the store with more. */
+const SESSIONS_A_KEY = 20;
 
 export interface MailSessionsOptions {
   store: Store;
@@ -68,7 +70,7 @@ export class MailSessions {
   constructor(private readonly options: MailSessionsOptions) {}
 
   /**
-   * Begins a session of a key.
+   * Begins a session of a key; of twenty the oldest makes room.
    * @returns the value of its cookie
    * @throws RelayError `unknown_key`, `expired_key`, `trial_expired`, `org_suspended`
    */
@@ -89,9 +91,11 @@ export class MailSessions {
       untilMs: beganAtMs + SESSION_MS,
     };
     const orgId = caller.org.id;
+    const leaving = await this.#leavingFor(caller);
     // An org that is gone gets no row any more: its erasure misses nothing.
     await commits.submit((transaction) => {
       requireCaller(transaction, caller, limits);
+      for (const key of leaving) transaction.delete(key);
       transaction.set(mailSessionKey(orgId, hashToken(secret)), row, SESSION_MS);
     });
     return `${orgId.slice("org_".length)}.${secret}`;
@@ -144,20 +148,40 @@ export class MailSessions {
   }
 
   /**
-   * Ends all sessions of an org; of a key that may not manage the org, its own alone.
+   * Ends all other sessions of an org; of a key that may not manage the org, its own alone.
    * @returns ids of keys that a sign-in made for one of them
    */
-  async endAll({ caller: { org, key } }: Pick<OpenSession, "caller">): Promise<string[]> {
+  async endOthers({ caller: { org, key }, value: own }: OpenSession): Promise<string[]> {
     const { store } = this.options;
     const mayAll = isOwnerKey(key, store.now());
-    const rows = await store.list<MailSessionRow>({ prefix: mailSessionKey.under(org.id) });
-    const ended = rows.filter(({ value }) => mayAll || value.keyId === key.id);
+    const ownHash = rowKeyOf(own)?.at(-1);
+    const rows = await this.#rowsOf(org.id);
+    const ended = rows.filter((row) =>
+      row.key.at(-1) !== ownHash && (mayAll || row.value.keyId === key.id)
+    );
     await this.#end(ended.map((row) => row.key));
     return [
       ...new Set(
         ended.filter(({ value: { way } }) => way !== "key").map(({ value }) => value.keyId),
       ),
     ];
+  }
+
+  #rowsOf(orgId: string) {
+    return this.options.store.list<MailSessionRow>({ prefix: mailSessionKey.under(orgId) });
+  }
+
+  /** Sessions that leave when another of a key begins: its oldest, and those of keys that have gone. */
+  async #leavingFor({ org, key }: MailCaller): Promise<Deno.KvKey[]> {
+    const rows = await this.#rowsOf(org.id);
+    const keys = (await this.options.records.read<KeysRecord>(keysKey(org.id)))?.keys ?? [];
+    const known = new Set(keys.map(({ id }) => id));
+    const own = rows.filter(({ value }) => value.keyId === key.id)
+      .toSorted((one, other) => other.value.beganAtMs - one.value.beganAtMs);
+    return [
+      ...rows.filter(({ value }) => !known.has(value.keyId)),
+      ...own.slice(SESSIONS_A_KEY - 1),
+    ].slice(0, ROWS_A_COMMIT).map((row) => row.key);
   }
 
   async #end(keys: readonly Deno.KvKey[]): Promise<void> {

@@ -222,7 +222,12 @@ export function form<Name extends string>(
 ): Declared {
   return ofSession("POST", facts, async (visit) => {
     requireForm(visit.c.req.raw, names);
-    const fields = readForm(await readBody(visit.c), [...names, FORM_FIELD]);
+    const body = await readBody(visit.c);
+    // It may have ended while the body came, which takes as long as its sender wants.
+    if (await visit.mail.sessions.find(visit.session.value) === null) {
+      return await refuseSignedOut();
+    }
+    const fields = readForm(body, [...names, FORM_FIELD]);
     requireFormToken(visit, fields[FORM_FIELD]);
     return await handle(visit, fields as Partial<Record<Name, string>>);
   }, refuseSignedOut);

@@ -3,11 +3,12 @@ import { html, raw } from "hono/html";
 import type { z } from "@hono/zod-openapi";
 import { invalidJson, RelayError } from "../../base/errors.ts";
 import { type Html, shownText } from "../../base/pages/elements.ts";
+import { hasHidden, HIDDEN_IN_DRAFT } from "../../mail/drafts/approval_page.ts";
 import type { Draft } from "../../mail/mailbox/shown/draft_schemas.ts";
 import { column } from "../mailbox/mailbox_frame.ts";
 import { heightOf, sizeText } from "../mailbox/reading_pane.ts";
 import { shortTimeText } from "../mailbox/short_time.ts";
-import type { Person } from "../mailbox/view_model.ts";
+import { calledName, type Person } from "../mailbox/view_model.ts";
 import { answerConsole, confirmedButton, formButton, refusalNote } from "./console_page.ts";
 import { form, page, seeOther, type SignedInVisit } from "./console_route.ts";
 import { type InboxJson, readInboxes } from "./mail_pages.ts";
@@ -46,7 +47,7 @@ const listDrafts = page(
     const told = done[query["done"] as keyof typeof done];
     // deno-fmt-ignore
     const rows = drafts.map(({ draft, inbox }) => html`<li><a class="row" href="/mail/waiting/${draft.id}"><span class="dot"></span><span class="who">To ${
-      draft.to.length === 0 ? "nobody yet" : shownText(draft.to[0]!.name ?? draft.to[0]!.address)
+      draft.to.length === 0 ? "nobody yet" : shownText(calledName(draft.to[0]!))
     }</span><span class="what"><span class="subject">${
       draft.subject === null ? html`<span class="soft">no subject</span>` : shownText(draft.subject)
     }</span>${inbox.send_policy === "draft_only" ? html`<span class="chip warn">waits for approval</span>` : ""}</span><span class="preview">from ${inbox.address}</span>${
@@ -93,16 +94,20 @@ async function answerDraftPage(visit: SignedInVisit, refusal?: RelayError): Prom
   const section = new TextEncoder().encode(JSON.stringify({ text, html: given, headers: [] }));
   const preview = await reader.preview(section, caller.org.id);
   const isStale = refusal?.code === "draft_changed";
+  // Only what a person has to approve is reduced before it goes out.
+  const isAsShown = inbox.send_policy === "draft_only";
   const title = draft.subject ?? "no subject";
   // deno-fmt-ignore
   const body = html`<section class="pane draft">${refusalNote(refusal)}${
     isStale ? html`<p class="note warn">This mail was changed while you read it, and nothing was sent. Below is what it says now.</p>` : ""
   }
 ${facts(visit, draft, inbox)}
-${preview.hasHidden ? html`<p class="note warn">Something in this mail is hidden from those who read it: programs see it.</p>` : ""}${
+${preview.hasHidden || hasHidden(namesIn(draft, inbox)) ? html`<p class="note warn">${HIDDEN_IN_DRAFT}</p>` : ""}${
     draft.html_reduced.length === 0 ? "" : html`<p class="note">Taken out of the HTML, so that what you see is what goes out: ${draft.html_reduced.join(", ")}.</p>`
   }
-${given === null ? "" : html`<h2>As it goes out</h2><iframe class="mail-html" sandbox="" title="The HTML of the mail" referrerpolicy="no-referrer" height="${heightOf(text ?? preview.extracted ?? "", given)}" src="/mail/drafts/${draft.id}/html"></iframe>`}
+${given === null ? "" : html`<h2>${isAsShown ? "As it goes out" : "The HTML"}</h2>${
+    isAsShown ? "" : html`<p class="note">This inbox sends HTML as it was written: what it hides, or has readers load from elsewhere, goes out too and does not show here.</p>`
+  }<iframe class="mail-html" sandbox="" title="The HTML of the mail" referrerpolicy="no-referrer" height="${heightOf(text ?? preview.extracted ?? "", given)}" src="/mail/drafts/${draft.id}/html"></iframe>`}
 ${text === null ? "" : html`<h2>${given === null ? "Text" : "As plain text"}</h2><div class="text" dir="auto">${raw(preview.text ?? "")}</div>`}
 ${given === null || text !== null ? "" : html`<details><summary class="soft">The words of the HTML</summary><div class="text" dir="auto">${raw(preview.extracted ?? "")}</div></details>`}
 ${preview.otherLinks === "" ? "" : html`<h2>Links that its words do not tell</h2><div class="text">${raw(preview.otherLinks)}</div>`}
@@ -125,13 +130,25 @@ function facts({ nowMs }: SignedInVisit, draft: DraftJson, inbox: InboxJson): Ht
     cc.length === 0 ? "" : row("Cc", everybody(cc))
   }${bcc.length === 0 ? "" : row("Bcc, hidden", everybody(bcc))}${
     reply_to.length === 0 ? "" : row("Answers go to", everybody(reply_to))
-  }${row("From", inbox.address)}${
+  }${row("From", everybody([{ name: inbox.display_name ?? null, address: inbox.address }]))}${
     row("Goes out", send_at === null || Date.parse(send_at) <= nowMs ? "at once, when it is approved" : html`${send_at.slice(0, 16).replace("T", " ")} UTC`)
   }${draft.in_reply_to_message_id === null ? "" : row("Answers", html`<a href="/mail/messages/${draft.in_reply_to_message_id}">this mail</a>`)}${
     labels.length === 0 ? "" : row("Labels", labels.join(", "))
   }${fields.length === 0 ? "" : row("Header fields", html`${fields.map(([name, value]) => html`<code>${name}</code> ${shownText(value)} `)}`)}${
     row("Written", html`${shortTimeText(Date.parse(draft.updated_at), nowMs)}${revision === 1 ? "" : `, version ${revision}`}`)
   }</dl>`;
+}
+
+/** What stands in a draft beside its texts. */
+function namesIn(draft: DraftJson, { display_name = null }: InboxJson): (string | null)[] {
+  const { subject, to, cc, bcc, reply_to, attachments, headers } = draft;
+  return [
+    subject,
+    display_name,
+    ...[...to, ...cc, ...bcc, ...reply_to].map(({ name }) => name),
+    ...attachments.map(({ filename }) => filename),
+    ...Object.values(headers),
+  ];
 }
 
 /** All of them: a draft is approved for each. */

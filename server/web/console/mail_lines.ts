@@ -1,7 +1,7 @@
 /** Rows of the mail area as lines of the list. Pure. */
 import type { z } from "@hono/zod-openapi";
 import type { MessageRow, Thread } from "../../mail/mailbox/shown/schemas.ts";
-import type { Chip, MailLine, Tone } from "../mailbox/view_model.ts";
+import { calledName, type Chip, type MailLine, type Tone } from "../mailbox/view_model.ts";
 
 export type MessageJson = z.infer<typeof MessageRow>;
 export type ThreadJson = z.infer<typeof Thread>;
@@ -50,9 +50,9 @@ export function whoOf({ direction, from, to, cc, bcc }: MessageJson): string {
     const all = [...to, ...cc, ...bcc];
     const first = all[0];
     const rest = all.length > 1 ? ` and ${all.length - 1} more` : "";
-    return first === undefined ? "To nobody" : `To ${first.name ?? first.address}${rest}`;
+    return first === undefined ? "To nobody" : `To ${calledName(first)}${rest}`;
   }
-  return from === null ? "No sender" : from.name ?? from.address;
+  return from === null ? "No sender" : calledName(from);
 }
 
 /** A message as a line. @param href where it is read */
@@ -86,7 +86,7 @@ export function threadLine(
   isChosen: boolean,
 ): MailLine {
   const others = thread.participants.filter(({ address }) => address.toLowerCase() !== own);
-  const names = others.slice(0, NAMED).map(({ name, address }) => name ?? address);
+  const names = others.slice(0, NAMED).map(calledName);
   const isSentOnly = last?.direction === "outbound" && thread.message_count === 1;
   const who = isSentOnly && last !== null
     ? whoOf(last)

@@ -16,6 +16,8 @@ export type ThreadMessageJson = z.infer<typeof ThreadDetail>["messages"][number]
 
 /** Header fields that are shown: more of them are in the source. */
 const SHOWN_FIELDS = 200;
+/** So much a closed message says: a thread is as long as strangers make it. */
+const CLOSED_CHARACTERS = 4_000;
 
 export interface ShownMailOptions {
   isOpen: boolean;
@@ -32,7 +34,9 @@ export function shownMail(
   const { id, thread_id, direction, text, extracted_text, truncated } = message;
   const path = `/mail/messages/${id}`;
   const here = `/mail/threads/${thread_id}?m=${id}`;
-  const words = text ?? extracted_text;
+  const allWords = text ?? extracted_text;
+  const words = isOpen ? allWords : allWords?.slice(0, CLOSED_CHARACTERS) ?? null;
+  const isCut = truncated || words?.length !== allWords?.length;
   const html = whole?.html ?? null;
   return {
     id,
@@ -49,7 +53,7 @@ export function shownMail(
     warnings: warningsOf(message),
     codes: direction === "inbound" ? message.codes.map(({ value }) => value) : [],
     text: words,
-    wholeHref: truncated ? `${path}/text` : null,
+    wholeHref: isCut ? `${path}/text` : null,
     html: html === null || html.trim() === ""
       ? null
       : { src: `${path}/html`, heightPx: heightOf(words ?? "", html) },

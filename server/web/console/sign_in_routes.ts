@@ -141,23 +141,26 @@ const signOut = form(
   ["everywhere"],
   async (visit, { everywhere }) => {
     const { mail: { sessions }, session } = visit;
-    if (everywhere === "yes") await sessions.endAll(session);
+    const others = everywhere === "yes" ? await sessions.endOthers(session) : [];
+    for (const keyId of others) await deleteSignInKey(visit, keyId);
     await endSession(visit);
     return seeOther("/mail", { "Set-Cookie": mailCookie("", isSecureVisit(visit)) });
   },
 );
 
 /** Ends a session, and the key that a sign-in made for it and showed nobody, unless the org would have none. */
-async function endSession({ mail: { sessions }, session, api }: SignedInVisit): Promise<void> {
-  const { row, value } = session;
-  if (row.way !== "key") {
-    try {
-      await api.send("DELETE", ["api-keys", row.keyId]);
-    } catch (error) {
-      if (!(error instanceof RelayError)) throw error;
-    }
-  }
+async function endSession(visit: SignedInVisit): Promise<void> {
+  const { mail: { sessions }, session: { row, value } } = visit;
+  if (row.way !== "key") await deleteSignInKey(visit, row.keyId);
   await sessions.end(value);
+}
+
+async function deleteSignInKey({ api }: SignedInVisit, keyId: string): Promise<void> {
+  try {
+    await api.send("DELETE", ["api-keys", keyId]);
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error;
+  }
 }
 
 const changeOrg = form(

@@ -1,11 +1,13 @@
 // Over 300 lines: one form with its four uses, and what each asks of the API.
 /** Writing: a new mail, a reply, a forward, and the change of a draft. */
+import { createHash } from "node:crypto";
 import { html } from "hono/html";
 import { RelayError } from "../../base/errors.ts";
 import { type Html, shownText } from "../../base/pages/elements.ts";
 import { replyTargets } from "../../mail/sending/reply_targets.ts";
 import { column } from "../mailbox/mailbox_frame.ts";
 import { withLinks } from "../mailbox/reading_pane.ts";
+import { calledName } from "../mailbox/view_model.ts";
 import { answerConsole, formFields, refusalNote } from "./console_page.ts";
 import {
   bodyForm,
@@ -38,7 +40,7 @@ interface Written {
   /** As datetime-local has it, in UTC; "" for at once. */
   send_at: string;
   all: string;
-  /** Makes sending twice the same as once. */
+  /** Of this form: with what it says it makes sending twice the same as once. */
   once: string;
 }
 
@@ -125,12 +127,14 @@ ${about !== null ? "" : html`<div class="field"><label for="subject">Subject</la
   }</div>
 ${changed === null ? "" : keptFiles(changed)}
 ${forward !== "" ? html`<p class="hint">The attachments of the mail go with it.</p>` : html`<div class="field"><label for="files">Attachments</label><input id="files" name="files" type="file" multiple><span class="hint">At most 20, together 7 MB.</span></div>`}
-${about !== null ? "" : html`<div class="field"><label for="send_at">Send later, UTC</label><input id="send_at" name="send_at" type="datetime-local" value="${written.send_at}"><span class="hint">Empty: at once. At most 30 days ahead.</span></div>`}
+${about !== null ? "" : html`<div class="field"><label for="send_at">Send later, UTC</label><input id="send_at" name="send_at" type="datetime-local" value="${written.send_at}"><span class="hint">${
+      changed === null || changed.send_at === null ? "Empty: at once" : "Empty: as it was"
+    }. At most 30 days ahead.</span></div>`}
 <div class="actions"><button class="primary" name="do" value="send">${sendLabel}</button>${
     about === null && changed === null ? html`<button name="do" value="draft">Keep as a draft</button>` : ""
   }</div></form>
 ${about === null ? "" : html`<h2>${reply !== "" ? "What you answer" : "What you forward"}</h2><div class="card"><p><b>${
-    about.from === null ? "No sender" : shownText(about.from.name ?? about.from.address)
+    about.from === null ? "No sender" : shownText(calledName(about.from))
   }</b> ${about.subject === null ? "" : shownText(about.subject)}</p><div class="text" dir="auto">${
     withLinks((about.extracted_text ?? about.text ?? "").slice(0, 20_000))
   }</div></div>`}`;
@@ -226,8 +230,8 @@ async function send(
   written: Written,
   attachments: UploadedFile[],
 ): Promise<Response> {
-  const { reply, forward, inbox, text, once, all } = written;
-  const headers = { "Idempotency-Key": once };
+  const { reply, forward, inbox, text, all } = written;
+  const headers = { "Idempotency-Key": onceOf(written, attachments) };
   const sent = reply !== ""
     ? await api.send<Accepted>(
       "POST",
@@ -255,13 +259,24 @@ async function send(
   );
 }
 
+/**
+ * The same for a form that is pressed twice, another once it says something else, as after the way back to it:
+ * what was changed must not be taken for what was kept before.
+ */
+function onceOf(written: Written, files: readonly UploadedFile[]): string {
+  const hash = createHash("sha256").update(JSON.stringify(written));
+  for (const { filename, content_type, content } of files) {
+    hash.update(JSON.stringify([filename, content_type])).update(content);
+  }
+  return hash.digest("base64url");
+}
+
 async function keepDraft(
   { api }: SignedInVisit,
   written: Written,
   attachments: UploadedFile[],
 ): Promise<Response> {
-  // The form's id makes pressing twice the same as once.
-  const client_id = written.once.slice(0, 64);
+  const client_id = onceOf(written, attachments);
   const draft = await api.send<DraftJson>("POST", ["inboxes", written.inbox, "drafts"], {
     ...messageOf(written),
     attachments,

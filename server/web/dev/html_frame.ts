@@ -13,7 +13,7 @@ const POLICY = [
 ].join("; ");
 
 const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
-/** Pictures of the mail itself, and bytes of all of them, that are put into it. */
+/** Pictures of the mail itself, and bytes of all of them each time that one is named, that are put into it. */
 const MAX_PICTURES = 20;
 const MAX_PICTURE_BYTES = 5 * 2 ** 20;
 
@@ -39,11 +39,14 @@ export async function framedHtml(
   for (let i = 0; i < Math.min(content.attachments.length, MAX_PICTURES); i++) {
     const file = await readFile(raw, i);
     if (file === null || file.contentId === null) continue;
-    if (!PICTURE.test(file.contentType) || file.bytes.length > left) continue;
-    left -= file.bytes.length;
-    const data = `data:${file.contentType};base64,${file.bytes.toBase64()}`;
+    if (!PICTURE.test(file.contentType)) continue;
     for (const name of names) {
-      if (decoded(name) === file.contentId) html = html.replaceAll(`cid:${name}`, () => data);
+      if (decoded(name) !== file.contentId) continue;
+      const sizeBytes = file.bytes.length * (html.split(`cid:${name}`).length - 1);
+      if (sizeBytes > left) continue;
+      left -= sizeBytes;
+      const data = `data:${file.contentType};base64,${file.bytes.toBase64()}`;
+      html = html.replaceAll(`cid:${name}`, () => data);
     }
   }
   return html;

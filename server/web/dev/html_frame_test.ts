@@ -3,7 +3,7 @@ import { framedHtml, remoteAddresses } from "./html_frame.ts";
 import { readMail } from "./read_mail.ts";
 
 const GIF = "R0lGODlhAQABAAAAACw=";
-const MAIL = (html: string) =>
+const MAIL = (html: string, picture = GIF) =>
   new TextEncoder().encode(`From: a@x.test
 MIME-Version: 1.0
 Content-Type: multipart/related; boundary=m
@@ -17,7 +17,7 @@ Content-Type: image/gif
 Content-Transfer-Encoding: base64
 Content-ID: <logo@x>
 
-${GIF}
+${picture}
 --m
 Content-Type: image/svg+xml
 Content-ID: <drawing@x>
@@ -38,6 +38,12 @@ Deno.test("framedHtml() puts a mail's own pictures into it, and nothing that cou
   assert.ok(shown.includes(`<img src="data:image/gif;base64,${GIF}">`), shown);
   assert.match(shown, /cid:drawing@x/);
   assert.match(shown, /cid:none@x/);
+});
+
+Deno.test("framedHtml() counts a picture as often as the HTML names it", async () => {
+  const raw = MAIL('<img src="cid:logo@x">'.repeat(50), new Uint8Array(1_000_000).toBase64());
+  const shown = await framedHtml({ raw, content: await readMail(raw) });
+  assert.ok(shown.length < 10_000_000, `${shown.length} characters`);
 });
 
 Deno.test("framedHtml() leaves no element that connects or leads elsewhere before a policy is asked", async () => {

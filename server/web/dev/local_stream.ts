@@ -9,8 +9,14 @@ const encoder = new TextEncoder();
 export class LocalStream {
   readonly #open = new Set<ReadableStreamDefaultController<Uint8Array>>();
 
-  /** A stream of its own, until its client or the relay ends it. @throws RelayError `unavailable` */
-  answer(): Response {
+  /**
+   * A stream of its own, until its client or the relay ends it.
+   * @param isHead of which nobody reads more than the headers
+   * @throws RelayError `unavailable`
+   */
+  answer(isHead: boolean): Response {
+    const headers = { ...LOCAL_HEADERS, "Content-Type": "text/event-stream; charset=utf-8" };
+    if (isHead) return new Response(null, { headers });
     if (this.#open.size >= STREAMS) {
       throw unavailable(`at most ${STREAMS} pages of local mode are live; close one`, 5_000);
     }
@@ -24,9 +30,7 @@ export class LocalStream {
       },
       cancel: () => void open.delete(mine),
     });
-    return new Response(body, {
-      headers: { ...LOCAL_HEADERS, "Content-Type": "text/event-stream; charset=utf-8" },
-    });
+    return new Response(body, { headers });
   }
 
   /** Something was captured. A page that takes nothing has one event waiting. */

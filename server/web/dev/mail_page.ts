@@ -5,7 +5,7 @@ import { visibleText } from "../../base/pages/visible_text.ts";
 import { mailRows, placeLinks } from "../mailbox/mail_list.ts";
 import { column, emptyRows, mailboxFrame, mailColumns } from "../mailbox/mailbox_frame.ts";
 import { heightOf, readingPane } from "../mailbox/reading_pane.ts";
-import type { Chip, MailLine, MailShown } from "../mailbox/view_model.ts";
+import { calledName, type Chip, type MailLine, type MailShown } from "../mailbox/view_model.ts";
 import type { CapturedMail, CaptureResult } from "./captured_mails.ts";
 import { remoteAddresses } from "./html_frame.ts";
 
@@ -161,7 +161,7 @@ function lineOf(mail: CapturedMail, isChosen: boolean, query: string): MailLine 
   const chip = CHIPS[result];
   return {
     href: `/dev/mail/${key}${query}`,
-    who: isOutgoing(mail) ? `To ${to}` : parts.from?.name ?? parts.from?.address ?? "Nobody",
+    who: isOutgoing(mail) ? `To ${to}` : parts.from === null ? "Nobody" : calledName(parts.from),
     subject,
     preview: parts.preview,
     atMs,

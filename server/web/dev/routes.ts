@@ -114,7 +114,7 @@ export function localRoutes(services: LocalRouteServices): CapturePages {
       }
       return answerWhole(file.bytes, { headers: { ...LOCAL_HEADERS, ...attachmentHeaders(file) } });
     }),
-    route("GET", "/dev/live", () => stream.answer()),
+    route("GET", "/dev/live", (c) => stream.answer(c.get("head"))),
     route("POST", PATH, async (c) => {
       const { fields, isForm } = await read(c, ["from", "to", "subject", "text"]);
       const { from, to, subject, text } = readMailRequest(fields);

@@ -87,6 +87,13 @@ Deno.test("withLinks() takes linear time for text that is almost addresses", () 
   assert.ok(threadMs() - beginMs < 500);
 });
 
+Deno.test("withLinks() links so many addresses alone: a stranger decides how many there are", async () => {
+  const text = Array.from({ length: 6_000 }, (_, i) => `http://a/${i}`).join(" ");
+  const page = String(await withLinks(text));
+  assert.equal([...page.matchAll(/<a /g)].length, 200);
+  assert.ok(page.endsWith("http://a/5998 http://a/5999"), "the others stay as text");
+});
+
 Deno.test("sizeText() rounds as people do", () => {
   assert.deepEqual([1, 999, 1_500, 123_456, 25_000_000].map(sizeText), [
     "1 byte",

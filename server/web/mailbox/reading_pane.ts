@@ -4,7 +4,13 @@ import { type Html, shownText } from "../../base/pages/elements.ts";
 import { visibleText } from "../../base/pages/visible_text.ts";
 import { chip, spacedCode } from "./mail_list.ts";
 import { shortTimeText } from "./short_time.ts";
-import type { MailShown, Person, ShownFile, ShownRecipient } from "./view_model.ts";
+import {
+  calledName,
+  type MailShown,
+  type Person,
+  type ShownFile,
+  type ShownRecipient,
+} from "./view_model.ts";
 
 export interface PaneOptions {
   subject: string | null;
@@ -78,9 +84,9 @@ function shownWords(text: string): Html {
 }
 
 function people(list: readonly Person[]): Html {
-  const shown = ({ name, address }: Person) =>
+  const shown = (one: Person) =>
     // deno-fmt-ignore
-    name === null ? shownText(address) : html`<span title="${visibleText(address)}">${shownText(name)}</span>`;
+    html`<span title="${visibleText(one.address)}">${shownText(calledName(one))}</span>`;
   const joined = (part: readonly Person[]) =>
     part.map((one, i) => html`${i === 0 ? "" : ", "}${shown(one)}`);
   if (list.length === 0) return html`nobody`;
@@ -162,11 +168,18 @@ function headers({ headers, headersHref, rawHref }: MailShown): Html | string {
 /** An address in a text: what a link of ours would lead to, cut where a text ends it. */
 const ADDRESS = /https?:\/\/[^\s<>"'`{}|\\^]{1,2000}/g;
 
-/** The text with its web addresses as links, which say where they lead and tell nobody where from. */
+/** Addresses of a text that become links: each takes the relay's time, and strangers write how many there are. */
+const LINKED = 200;
+
+/**
+ * The text with its web addresses as links, which say where they lead and tell nobody where from; of more than
+ * 200 the others stay text.
+ */
 export function withLinks(text: string): Html {
   const parts: Html[] = [];
   let from = 0;
   for (const { 0: found, index } of text.matchAll(ADDRESS)) {
+    if (parts.length === LINKED) break;
     const url = withoutStop(found);
     parts.push(html`${visibleText(text.slice(from, index), { keepsLines: true })}${link(url)}`);
     from = index + url.length;

@@ -48,6 +48,20 @@ export interface Person {
   address: string;
 }
 
+/** A name that is written as an address. */
+const AS_ADDRESS = /[@\ufe6b\uff20]/;
+/** What of a name has no look, or that of a space. */
+const BLANK = /[\s\p{C}\u115f\u1160\u2800\u3164\uffa0]/gu;
+
+/**
+ * What somebody is called where there is room for one word: anybody gives themselves any name, so that one which
+ * says another address, or nothing, is not shown without the address. Pure.
+ */
+export function calledName({ name, address }: Person): string {
+  const isTelling = name !== null && !AS_ADDRESS.test(name) && name.replaceAll(BLANK, "") !== "";
+  return isTelling ? name : address;
+}
+
 export interface ShownFile {
   name: string | null;
   type: string;

@@ -2,6 +2,7 @@
 /** Hostile mails in the mailbox: nothing of them runs, loads, sends, covers or hangs anything. */
 import assert from "node:assert/strict";
 import { withChromium, withPage } from "../../support/chromium.ts";
+import { leastMainLoopGap } from "../../support/main_loop_gap.ts";
 import { isLong } from "../../support/long_test.ts";
 import { accepted } from "../../support/mail_caller.ts";
 import { partOrSkip } from "../../support/part.ts";
@@ -108,6 +109,29 @@ Deno.test("the frame of an HTML answers under its own policy, attachments as wha
   const source = await session.get(`/mail/messages/${invoice.id}/source`);
   assert.equal(source.headers.get("content-type"), "text/plain; charset=utf-8");
   assert.match(source.text, /^Received:|^From:|^Authentication-Results:/);
+});
+
+Deno.test("a thread of mails that are nothing but links does not hold the relay up", async () => {
+  await using world = await makeMailboxWorld();
+  const session = await signedInBy(world.relay.url, world.owner.key);
+  const links = "http://a.b <>&\n".repeat(4_300);
+  for (let i = 0; i < 20; i++) {
+    const answers = i === 0 ? "" : "In-Reply-To: <l0@else.test>\n";
+    await world.come(
+      `From: l@else.test\nMessage-ID: <l${i}@else.test>\n${answers}Subject: links\n\n${links}`,
+    );
+  }
+  const [{ thread_id }] = await inboundOf(world);
+  let text = "";
+  const gapMs = await leastMainLoopGap(100, async () => {
+    ({ text } = await session.get(`/mail/threads/${thread_id}`));
+  });
+  const shown = [...text.matchAll(/class="message/g)].length;
+  const cut = [...text.matchAll(/Read the whole text/g)].length;
+  assert.ok(shown > 10, `${shown} messages`);
+  assert.equal(cut, shown - 1, "those that are closed have their beginning alone");
+  assert.ok(text.length < 1_000_000, `${text.length} characters`);
+  assert.ok(gapMs < 100, `${gapMs} ms`);
 });
 
 Deno.test("a mail of 25 MiB is read by its text, and its HTML is not laid out", async () => {

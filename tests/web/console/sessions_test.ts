@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { accepted, newOrg } from "../../support/mail_caller.ts";
 import { askMail, startMailRelay } from "../../support/mail_relay.ts";
 import { askForLink, magicLink, newestLink } from "../../support/mail_links.ts";
+import { connectRaw } from "../../support/raw_http.ts";
 import { newSendingOrg, readMessage } from "../../support/sending_org.ts";
 import { BrowserSession, isOpen, signedInBy } from "./browser_session.ts";
 import { makeMailboxWorld, OWNER } from "./mailbox_world.ts";
@@ -315,6 +316,68 @@ Deno.test("signing out deletes the key that a sign-in made for the session and s
   assert.deepEqual(await names(), ["magic", "registration"]);
   await browser.press("/mail/org", "/mail/sign-out", {});
   assert.deepEqual(await names(), ["registration"]);
+});
+
+Deno.test("signing out everywhere deletes the keys that sign-ins made for all sessions that it ends", async () => {
+  await using relay = await startMailRelay();
+  const owner = await newSendingOrg(relay, OWNER);
+  const browsers: BrowserSession[] = [];
+  for (let i = 0; i < 2; i++) {
+    const { token } = await magicLink(relay, OWNER, { org_id: owner.orgId });
+    const browser = new BrowserSession(relay.url);
+    await browser.post("/mail/sign-in/link", { token, org_id: owner.orgId });
+    browsers.push(browser);
+  }
+  const count = async () => accepted(await owner.ask("GET", "/v1/mail/api-keys"), 200).data.length;
+  assert.equal(await count(), 3);
+  await browsers[0]!.press("/mail/org", "/mail/sign-out", { everywhere: "yes" });
+  assert.equal(await count(), 1);
+  assert.equal(await isOpen(browsers[1]!), false);
+});
+
+Deno.test("a form whose session ended while its body came does nothing", async () => {
+  await using relay = await startMailRelay();
+  const owner = await newSendingOrg(relay, OWNER);
+  const { token } = await magicLink(relay, OWNER, { org_id: owner.orgId });
+  const thief = new BrowserSession(relay.url);
+  await thief.post("/mail/sign-in/link", { token, org_id: owner.orgId });
+  const form = await thief.tokenOn("/mail/org", "/mail/sign-out");
+  const { formToken } = await import("../../../server/mail/sessions/mail_sessions.ts");
+  const value = thief.cookie.slice("relay_mail=".length);
+  assert.equal(formToken(value, "/mail/sign-out"), form);
+  const body = new URLSearchParams({
+    org_id: owner.orgId,
+    form: formToken(value, "/mail/switch"),
+  }).toString();
+  using held = await connectRaw(Number(new URL(relay.url).port));
+  await held.send(
+    `POST /mail/switch HTTP/1.1\r\nHost: ${new URL(relay.url).host}\r\nOrigin: ${relay.url}\r\n` +
+      `Cookie: ${thief.cookie}\r\nContent-Type: application/x-www-form-urlencoded\r\n` +
+      `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body.slice(0, 10)}`,
+  );
+  const person = await signedInBy(relay.url, owner.key);
+  // By then the slow form has been let in: both came to the same loop, it first.
+  await person.press("/mail/org", "/mail/sign-out", { everywhere: "yes" });
+  await held.send(body.slice(10));
+  const answer = await held.answer();
+  assert.equal(answer?.status, 403);
+  assert.equal(answer?.headers.has("set-cookie"), false);
+});
+
+Deno.test("a key has twenty sessions: one more ends its oldest, and no other key's", async () => {
+  await using relay = await startMailRelay();
+  const owner = await newSendingOrg(relay, OWNER);
+  const person = await signedInBy(relay.url, owner.key);
+  const made = await owner.newKey({ name: "busy" });
+  const sessions: BrowserSession[] = [];
+  for (let i = 0; i < 21; i++) {
+    relay.clock.advance(1);
+    sessions.push(await signedInBy(relay.url, made.api_key));
+  }
+  assert.deepEqual(
+    [await isOpen(sessions[0]!), await isOpen(sessions[1]!), await isOpen(person)],
+    [false, true, true],
+  );
 });
 
 Deno.test("an org is deleted when its name is typed, and not before", async () => {

@@ -222,6 +222,13 @@ Deno.test("what comes for the inboxes is captured too, by whatever way, with who
   });
   assertRefused(answer, "not_found", /this mail came in/);
   assert.deepEqual(await captured(relay), [], "programs are told of what was sent, as ever");
+  for (let i = 0; i < 21; i++) {
+    const asked = fetch(`${relay.url}/dev/live`, {
+      method: "HEAD",
+      signal: AbortSignal.timeout(10_000),
+    });
+    assert.equal((await asked).status, 200, "HEAD opens no stream");
+  }
   const stream = await fetch(`${relay.url}/dev/live`);
   assert.equal(stream.headers.get("content-type"), "text/event-stream; charset=utf-8");
   const events = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
