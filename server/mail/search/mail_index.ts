@@ -54,6 +54,7 @@ export class MailIndex {
   readonly #firstChanges = new Map<string, number>();
   #isCompared = false;
   #mayErase = true;
+  #isGivenUp = false;
   #isClosed = false;
   #stopTicker: (() => void) | null = null;
 
@@ -208,6 +209,7 @@ export class MailIndex {
     if (await this.#leavesRoom()) return;
     if (this.#workers.file === null) {
       this.#isCompared = false;
+      this.#isGivenUp = false;
       await this.#workers.open();
     }
     if (!this.#isCompared) await this.#compare();
@@ -234,12 +236,14 @@ export class MailIndex {
 
   /** @returns whether there is no room for an index: then it goes, since mail is to have it */
   async #leavesRoom(): Promise<boolean> {
-    const { freeDisk, mailMinFreeDiskBytes } = this.options;
+    const { freeDisk, folder, mailMinFreeDiskBytes } = this.options;
     await freeDisk.refresh();
     if ((freeDisk.freeBytes ?? Infinity) >= mailMinFreeDiskBytes) return false;
-    if (this.#workers.file !== null) {
+    // A former process may have left its file.
+    if (!this.#isGivenUp && await ifThere(Deno.stat(folder)) !== null) {
       this.#isCompared = false;
       await this.#workers.giveUp();
+      this.#isGivenUp = true;
     }
     return true;
   }
