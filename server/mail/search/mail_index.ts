@@ -224,8 +224,8 @@ export class MailIndex {
       } catch (error) {
         this.#changed.set(inboxId, orgId);
         this.#mayErase = true; // it may have come so far
-        // Where one finds no room, words of others may still be taken out.
-        if (!(error instanceof IndexFailed)) throw error;
+        // Where one finds no room, words of others may still be taken out: not where there is no file any more.
+        if (!(error instanceof IndexFailed) || this.#workers.file === null) throw error;
       }
     }
     for (let step = 0; this.#mayErase && step < ERASED_STEPS; step++) {
