@@ -38,6 +38,7 @@ export interface IndexJobs extends
     /** Undefined for a message whose bytes are damaged. */
     result: (Highlights | null | undefined)[];
   }>,
+  Record<"leave", { given: []; result: void }>,
   Record<"give up", { given: [folder: string]; result: void }>,
   Record<"seal", { given: []; result: void }> {}
 
@@ -75,6 +76,7 @@ let open: { file: string; index: WordIndex } | null = null;
 export async function doJob({ kind, file, given }: IndexJob): Promise<unknown> {
   try {
     if (kind === "open") return await openFile(...given as Given<"open">);
+    if (kind === "leave") return closeFile();
     if (kind === "give up") return await removeBut(...given as Given<"give up">, null);
     if (kind === "match") return await matchAll(...given as Given<"match">);
     const index = indexAt(file!, kind === "find");

@@ -75,11 +75,15 @@ export class IndexWorkers {
   /** Removes the file, for its room. */
   async giveUp(): Promise<void> {
     this.#file = null;
+    // What somebody has open keeps its room. One that does not answer is ended, which closes it too.
+    if (this.#reader.isStarted) {
+      await this.#run(this.#reader, "leave", null, [], FIND_MS).catch(() => {});
+    }
     await this.#run(this.#writer, "give up", null, [this.options.folder], WRITE_MS);
   }
 
   /** @throws IndexFailed */
-  async write<K extends Exclude<JobKind, "find" | "match" | "open" | "give up" | "seal">>(
+  async write<K extends Exclude<JobKind, "find" | "match" | "open" | "leave" | "give up" | "seal">>(
     kind: K,
     ...given: Given<K>
   ): Promise<Result<K>> {

@@ -54,6 +54,7 @@ export class MailIndex {
   readonly #firstChanges = new Map<string, number>();
   #isCompared = false;
   #mayErase = true;
+  #isGivenUp = false;
   #isClosed = false;
   #stopTicker: (() => void) | null = null;
 
@@ -208,6 +209,7 @@ export class MailIndex {
     if (await this.#leavesRoom()) return;
     if (this.#workers.file === null) {
       this.#isCompared = false;
+      this.#isGivenUp = false;
       await this.#workers.open();
     }
     if (!this.#isCompared) await this.#compare();
@@ -222,8 +224,8 @@ export class MailIndex {
       } catch (error) {
         this.#changed.set(inboxId, orgId);
         this.#mayErase = true; // it may have come so far
-        // Where one finds no room, words of others may still be taken out.
-        if (!(error instanceof IndexFailed)) throw error;
+        // Where one finds no room, words of others may still be taken out: not where there is no file any more.
+        if (!(error instanceof IndexFailed) || this.#workers.file === null) throw error;
       }
     }
     for (let step = 0; this.#mayErase && step < ERASED_STEPS; step++) {
@@ -234,12 +236,14 @@ export class MailIndex {
 
   /** @returns whether there is no room for an index: then it goes, since mail is to have it */
   async #leavesRoom(): Promise<boolean> {
-    const { freeDisk, mailMinFreeDiskBytes } = this.options;
+    const { freeDisk, folder, mailMinFreeDiskBytes } = this.options;
     await freeDisk.refresh();
     if ((freeDisk.freeBytes ?? Infinity) >= mailMinFreeDiskBytes) return false;
-    if (this.#workers.file !== null) {
+    // A former process may have left its file.
+    if (!this.#isGivenUp && await ifThere(Deno.stat(folder)) !== null) {
       this.#isCompared = false;
       await this.#workers.giveUp();
+      this.#isGivenUp = true;
     }
     return true;
   }

@@ -115,7 +115,7 @@ for (const exclusive of [true, false]) {
             else if (one.act === "forget hours") {
               for await (const { key, value } of kv.list<CheckpointRow>(CHECKPOINTS)) {
                 const { hours: _, ...row } = value;
-                await kv.set(key, row);
+                await storage.store.transact((transaction) => transaction.set(key, row));
               }
               standings = open();
             } else if (one.act === "count") {

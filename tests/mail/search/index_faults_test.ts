@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
+import { countReads } from "../../support/count_reads.ts";
 import { isLong } from "../../support/long_test.ts";
 import { seededRandom } from "../../support/fake_kv.ts";
 import { propertySeed } from "../../support/property_runs.ts";
@@ -228,11 +229,75 @@ Deno.test("MailIndex stops growing while the disk has little room, and goes befo
   disk.freeBytes = 999;
   await rig.index.catchUp();
   assert.deepEqual(await Array.fromAsync(Deno.readDir(rig.folder)), []);
+  assert.deepEqual(openFilesIn(rig.folder), [], "a file that is open keeps its room");
   await compareEngines(rig, world);
   disk.freeBytes = 2_000;
   await rig.index.catchUp();
   assert.ok(await compareEngines(rig, world));
   assert.deepEqual(rig.losses, []);
+});
+
+/** Files of a folder that this process has open, deleted ones too. */
+function openFilesIn(folder: string): string[] {
+  if (Deno.build.os !== "linux") return [];
+  const links = Array.from(Deno.readDirSync("/proc/self/fd"), ({ name }) => {
+    try {
+      return Deno.readLinkSync(`/proc/self/fd/${name}`);
+    } catch {
+      return ""; // closed since
+    }
+  });
+  return links.filter((path) => path.startsWith(folder));
+}
+
+Deno.test("MailIndex goes at a start with too little room for mail, and comes back with it", async () => {
+  await using world = await makeWorld(10);
+  const { kv, dir } = world;
+  const disk = { freeBytes: 999, refresh: () => Promise.resolve() };
+  await using rig = await openSearchRig({
+    ...{ kv, dir },
+    index: { freeDisk: disk, mailMinFreeDiskBytes: 1_000 },
+  });
+  await indexFile(rig);
+  for (let i = 0; i < 2; i++) {
+    await rig.index.catchUp();
+    assert.deepEqual(await Array.fromAsync(Deno.readDir(rig.folder)), []);
+  }
+  await compareEngines(rig, world);
+  disk.freeBytes = 2_000;
+  await rig.index.catchUp();
+  assert.ok(await compareEngines(rig, world));
+  assert.deepEqual(rig.losses, []);
+});
+
+Deno.test("MailIndex.close() ends what is under way, however many inboxes it has still to read", async () => {
+  await using world = await makeWorld(0);
+  const { kv, dir, orgId } = world;
+  {
+    await using rig = await world.open();
+    for (let i = 0; i < 60; i++) await rig.deliver(orgId, await rig.addInbox(orgId), mailNo(i));
+  }
+  const counted = countReads(kv);
+  let looks = 0;
+  let closed: Promise<void> | undefined;
+  await using rig = await openSearchRig({
+    ...{ kv: counted.kv, dir },
+    index: {
+      freeDisk: {
+        freeBytes: null,
+        refresh() {
+          if (++looks === 3) { // one before all, and one an inbox
+            closed = rig.index.close();
+            counted.takeCounts();
+          }
+          return Promise.resolve();
+        },
+      },
+    },
+  });
+  await rig.index.catchUp();
+  await closed!;
+  assert.ok((counted.takeCounts()["mail-inbox"] ?? 0) <= 1);
 });
 
 smallDiskOrSkip(

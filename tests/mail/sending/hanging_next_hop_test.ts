@@ -6,7 +6,6 @@ import { startMailRelay } from "../../support/mail_relay.ts";
 import { verifyOrg } from "../../support/mail_store.ts";
 import { askForLink } from "../../support/mail_links.ts";
 import { delay, settlesWithin } from "../../support/pace.ts";
-import { SAVED_AT_ONCE } from "../../support/read_through.ts";
 import type { TestRelay } from "../../support/relay.ts";
 import { type ScriptedSmtp, startScriptedSmtp } from "../../support/scripted_smtp.ts";
 import { deliver, listMessages, readMessage, send } from "../../support/sending_org.ts";
@@ -36,8 +35,8 @@ class World implements AsyncDisposable {
       timing: { quitMs: 50 },
     });
     const limits = { mailRegistrationsPerIpPerHour: 100, mailMinFreeDiskBytes: 0 };
-    const relay = { journalBounds: SAVED_AT_ONCE };
-    return new World(await startMailRelay({ limits, deps: { mailer }, relay }), smtp);
+    const config = { sharedStore: true }; // orgs are verified beside it
+    return new World(await startMailRelay({ limits, deps: { mailer }, config }), smtp);
   }
 
   async sender(): Promise<Sender> {

@@ -5,7 +5,6 @@ import { accepted, newOrg } from "../../support/mail_caller.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";
 import { askForLink } from "../../support/mail_links.ts";
 import { verifyOrg } from "../../support/mail_store.ts";
-import { SAVED_AT_ONCE } from "../../support/read_through.ts";
 import { deliver, readMessage, send } from "../../support/sending_org.ts";
 import { startSmtpServer } from "../../support/smtp_server.ts";
 
@@ -24,7 +23,7 @@ Deno.test("after an outage all that waited leaves within 10 s of the first succe
   await using relay = await startMailRelay({
     limits: { mailMinFreeDiskBytes: 0 },
     deps: { mailer },
-    relay: { journalBounds: SAVED_AT_ONCE },
+    config: { sharedStore: true }, // an org is verified beside it
   });
   try {
     const owner = await newOrg(relay);
@@ -95,7 +94,7 @@ Deno.test("what met a short outage leaves within 10 s of the first success, howe
   await using relay = await startMailRelay({
     limits: { mailMinFreeDiskBytes: 0 },
     deps: { mailer },
-    relay: { journalBounds: SAVED_AT_ONCE },
+    config: { sharedStore: true }, // an org is verified beside it
   });
   try {
     const owner = await newOrg(relay);
@@ -141,7 +140,7 @@ for (const apartMs of [0, 10, 20].map((seconds) => seconds * SECOND_MS)) {
     await using relay = await startMailRelay({
       limits: { mailMinFreeDiskBytes: 0 },
       deps: { mailer },
-      relay: { journalBounds: SAVED_AT_ONCE },
+      config: { sharedStore: true }, // an org is verified beside it
     });
     try {
       const owner = await newOrg(relay);

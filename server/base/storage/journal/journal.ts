@@ -340,6 +340,8 @@ export class Journal implements Backend {
         else this.#put(change, name, sizeBytes, versionstamp);
       }
       if (saved.length > 0) this.#changed.saved(saved);
+      // Not before memory has its changes: a save takes away the rows of all that has ended.
+      this.#open.delete(number);
       if (this.#isOver(1)) this.#save();
       else this.#saveLater();
       return versionstamp;
@@ -380,9 +382,10 @@ export class Journal implements Backend {
       failure = error;
       stored = await this.#settle(number, error); // where that throws, its rows have to stay
     }
+    if (stored !== null) return stored;
     this.#open.delete(number);
-    if (stored === null && failure !== undefined) throw failure;
-    return stored;
+    if (failure !== undefined) throw failure;
+    return null;
   }
 
   /** The versionstamp of the row that this process has under a number, or null. */

@@ -127,6 +127,33 @@ Deno.test("rows of the journal go only after what they changed is saved, and nev
   });
 });
 
+Deno.test("commits that the store answers at one time are all saved before their rows of the journal go", async () => {
+  const answers: { resolve(): void }[] = [];
+  const over = (store: Backend): Backend => ({
+    get: (key) => store.get(key),
+    getMany: (keys) => store.getMany(keys),
+    list: (...given) => store.list(...given),
+    watch: (keys) => store.watch(keys),
+    async commit(checks, writes) {
+      const stored = await store.commit(checks, writes);
+      if (checks.some(({ key }) => key[0] === "journal")) {
+        await new Promise<void>((resolve) => answers.push({ resolve }));
+      }
+      return stored;
+    },
+  });
+  await withJournal(async ({ kv, journal }) => {
+    const commits = ["a", "b", "c"].map((name) => journal.commit([], [set(name, 1)]));
+    await until(() => answers.length === 3);
+    for (const { resolve } of answers) resolve();
+    await Promise.all(commits);
+    await until(() => journal.size.rows < 3);
+    // What a relay that is killed now has left.
+    const next = await openJournal(kv);
+    assert.deepEqual(await Promise.all(["a", "b", "c"].map(next.read)), [1, 1, 1]);
+  }, { bounds: { ...NEVER, rows: 3 }, over });
+});
+
 Deno.test("a step of the saving that fails leaves all rows that it would have needed, and is tried again", async () => {
   for (const failing of ["save", "deletion"] as const) {
     let failures = 0;

@@ -4,8 +4,9 @@
  * does not delete such rows, since it follows a clock that may leap: a sweep raises the floor, waits
  * until no commit rests on a lower one, and deletes then.
  *
- * A floor is known by the version of its row, as versions of a store only grow: the floor itself may be
- * lowered (RELAY_CLOCK_CHECK=off).
+ * A floor is known by the version of its row, as versions of a shared store only grow: the floor itself may
+ * be lowered (RELAY_CLOCK_CHECK=off). On an exclusive store each version that this process writes is above
+ * those before; the one that the row has once the journal has saved it is not.
  */
 import type { Rows } from "./rows.ts";
 import { defineRow } from "./row_key.ts";
@@ -15,7 +16,7 @@ export const FLOOR_KEY = defineRow(["sig-floor"], 0, {
     "signed at or below it and has no row is refused",
 })();
 
-interface FloorRow {
+export interface FloorRow {
   v: 1;
   second: number;
 }

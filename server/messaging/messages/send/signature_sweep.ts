@@ -7,7 +7,7 @@
 import { keepSignatureUntilMs, sigKey } from "../../agents/signature_use.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Leases } from "../../../base/storage/leases/leases.ts";
-import { FLOOR_KEY } from "../../../base/storage/rows/repeat_floor.ts";
+import { FLOOR_KEY, type FloorRow } from "../../../base/storage/rows/repeat_floor.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../../base/storage/rows/store.ts";
 import { timestamp } from "../../../base/time/timestamp.ts";
 import { BUCKET_SECONDS, sigGroupKey } from "./use_group.ts";
@@ -77,6 +77,9 @@ export class SignatureSweep {
       if (!clock.isSure || !await goesOn()) return;
       const beganMs = elapsed();
       const { second, version } = floor;
+      const isAsKnown = (row: Deno.KvEntryMaybe<FloorRow>) =>
+        // Where this process alone raises it, its version changes when the journal saves it too.
+        exclusive ? row.value?.second === second : row.versionstamp === version;
       const keys = await this.#keysUpTo(Math.max(0, Math.min(untilSecond, second)));
       if (keys.length === 0) {
         const newest = await this.#newestUpTo(untilSecond);
@@ -89,7 +92,7 @@ export class SignatureSweep {
         if (!await isFloorKnown(version)) return;
         knownVersion = version;
       }
-      if (!await this.#delete(keys, version)) return;
+      if (!await this.#delete(keys, isAsKnown)) return;
       const pauseMs = Math.min(MAX_PAUSE_MS, elapsed() - beganMs);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
@@ -134,9 +137,12 @@ export class SignatureSweep {
   }
 
   /** @returns false when the floor is not this one any more */
-  async #delete(keys: readonly Deno.KvKey[], floorVersion: string): Promise<boolean> {
+  async #delete(
+    keys: readonly Deno.KvKey[],
+    isAsKnown: (row: Deno.KvEntryMaybe<FloorRow>) => boolean,
+  ): Promise<boolean> {
     return await this.#options.store.transact(async (transaction) => {
-      if ((await transaction.get(FLOOR_KEY)).versionstamp !== floorVersion) return false;
+      if (!isAsKnown(await transaction.get<FloorRow>(FLOOR_KEY))) return false;
       for (const key of keys) transaction.delete(key);
       return true;
     });

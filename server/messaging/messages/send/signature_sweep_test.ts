@@ -1,6 +1,7 @@
 import { openMemoryKv } from "../../../../tests/support/read_through.ts";
 import assert from "node:assert/strict";
 import { TEST_START_MS, type TestClock } from "../../../../tests/support/clock.ts";
+import { until } from "../../../../tests/support/journal.ts";
 import { openTestStorage } from "../../../../tests/support/storage.ts";
 import { Leases } from "../../../base/storage/leases/leases.ts";
 import { SignatureSweep, type SignatureSweepOptions } from "./signature_sweep.ts";
@@ -108,6 +109,31 @@ Deno.test("SignatureSweep goes in small commits, on where it stopped, and does n
     assert.deepEqual(counts, [30, 6, 0, 0], "one of the commits raises the floor");
     assert.equal(await floor(), 29);
   });
+});
+
+Deno.test("SignatureSweep goes on where it stopped, also when the journal has saved the floor meanwhile", async () => {
+  using kv = await openMemoryKv();
+  const journalBounds = { rows: 1, changes: 1, bytes: 1, afterMs: 1 };
+  const { store, clock, journal, close } = await openTestStorage(kv, { journalBounds });
+  for (let row = 0; row < 25; row++) {
+    await kv.set(["sig", SECOND + row, 1, new Uint8Array([row])], { v: 1 });
+  }
+  clock.advance(9 * 3_600_000);
+  const sweep = new SignatureSweep({
+    store,
+    leases: new Leases(store),
+    isFloorKnown: () => Promise.resolve(true),
+    signatureWindowSeconds: 300,
+    log: () => {},
+    rowsACommit: 4,
+    commitsARun: 3,
+  });
+  for (let run = 0; run < 8; run++) {
+    await sweep.run();
+    await until(() => journal!.size.rows === 0);
+  }
+  assert.deepEqual(await Array.fromAsync(kv.list({ prefix: ["sig"] })), []);
+  await close();
 });
 
 Deno.test("SignatureSweep deletes nothing before the floor is known, nor what a lowered one covers no more", async () => {
