@@ -6,7 +6,7 @@ import { createTestClock, type TestClock } from "./clock.ts";
 import { createExpiringKv, type ExpiringKv } from "./expiring_kv.ts";
 import { handIn, mailText } from "./inbound_mail.ts";
 import { startMailRelay } from "./mail_relay.ts";
-import { openMemoryKv } from "./read_through.ts";
+import { openMemoryKv, SAVED_AT_ONCE } from "./read_through.ts";
 import type { TestRelay } from "./relay.ts";
 import { newSendingOrg, send } from "./sending_org.ts";
 import { ToolAgent } from "./tool_client.ts";
@@ -65,7 +65,8 @@ export async function startLeapingWorld(
     const relay = await startMailRelay({
       config: { dataDir, sharedStore: shared, clockCheck },
       deps: { kv: expiring.kv, now: clock.now, elapsed: () => clock.elapsed() - zeroMs, ...more },
-      ...(hosted ? { relay: { capacity: KV_CONNECT_CAPACITY } } : {}),
+      // What expires is deleted beside the relay.
+      relay: hosted ? { capacity: KV_CONNECT_CAPACITY } : { journalBounds: SAVED_AT_ONCE },
     });
     return Object.assign(relay, { clock });
   };

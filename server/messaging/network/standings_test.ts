@@ -1,4 +1,4 @@
-import { openMemoryKv } from "../../../tests/support/read_through.ts";
+import { openMemoryKv, SAVED_AT_ONCE } from "../../../tests/support/read_through.ts";
 import { storeOn } from "../../../tests/support/store_on.ts";
 import assert from "node:assert/strict";
 import { createTestClock } from "../../../tests/support/clock.ts";
@@ -96,7 +96,11 @@ for (const exclusive of [true, false]) {
       fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 40 }), async (acts) => {
         const kv = await openMemoryKv();
         const clock = createTestClock();
-        const storage = await openTestStorage(kv, { exclusive, clock });
+        const storage = await openTestStorage(kv, {
+          exclusive,
+          clock,
+          journalBounds: SAVED_AT_ONCE,
+        });
         const open = () => new Standings(storeOn(kv), clock.now);
         let standings = open();
         const leases = new Leases(storage.store);
@@ -160,7 +164,7 @@ for (const exclusive of [true, false]) {
 Deno.test("Tally.tidy() leaves few rows of many deltas, and deletes what checkpoints replace", async () => {
   const kv = await openMemoryKv();
   const clock = createTestClock();
-  const storage = await openTestStorage(kv, { clock });
+  const storage = await openTestStorage(kv, { clock, journalBounds: SAVED_AT_ONCE });
   const standings = new Standings(storeOn(kv), clock.now);
   const leases = new Leases(storage.store);
   const tally = new Tally({ ...storage, leases, standings: () => standings.read() });

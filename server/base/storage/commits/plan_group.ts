@@ -16,7 +16,7 @@ import { type JoinedPart, JoinedRows } from "./joined_rows.ts";
 import { randomId } from "../rows/random_id.ts";
 import { isRecordKey, type RecordKey } from "./record_key.ts";
 import { type RecordCache, type RecordEntry, recordName } from "./record_cache.ts";
-import { keySizeBytes, valueSizeBytes } from "../rows/stored_size.ts";
+import { ENCLOSING_BYTES, keySizeBytes, valueSizeBytes } from "../rows/stored_size.ts";
 import type { Store } from "../rows/store.ts";
 
 export interface PlanGroupOptions {
@@ -115,7 +115,8 @@ export class PlanGroup {
     if (
       joined === null || checks > capacity.checks ||
       mutations > capacity.mutations ||
-      bytes + 2 * keyBytes > capacity.bytes || // the journal has each key as well
+      // The journal has each key as well, and encloses each change.
+      bytes + 2 * keyBytes + ENCLOSING_BYTES * mutations > capacity.bytes ||
       keyBytes > capacity.keyBytes
     ) {
       if (this.members.length > 0) return false;

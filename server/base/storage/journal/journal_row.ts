@@ -2,7 +2,7 @@
 import type { ChangedRow } from "./changed_rows.ts";
 import type { Write } from "../rows/backend.ts";
 import { defineRow } from "../rows/row_key.ts";
-import { keySizeBytes, valueSizeBytes } from "../rows/stored_size.ts";
+import { ENCLOSING_BYTES, keySizeBytes, valueSizeBytes } from "../rows/stored_size.ts";
 
 /** ["journal", number] */
 export interface JournalRow {
@@ -38,7 +38,6 @@ export const journalKey = defineRow<[number: number]>(["journal"], 1, {
 
 /** Deno KV refuses values of more than 65,536 bytes, what encloses them included. */
 const ROW_BYTES = 65_000;
-const ENCLOSING_BYTES = 64;
 
 /** Upper bound of what a write takes in the journal. */
 export function journalSizeBytes(write: Write): number {

@@ -101,6 +101,10 @@ for (
     }),
     "deletions": (i) => ({ kind: "delete", key: ["message", i, "inbox"] }),
     "deletions of long keys": (i) => ({ kind: "delete", key: numbers(7, i) }),
+    "large bytes beside deletions": (i) =>
+      i % 90 === 0
+        ? { kind: "set", key: ["piece", i], value: new Uint8Array(65_000) }
+        : { kind: "delete", key: numbers(4, i) },
     "objects of one-letter members": (i) => ({
       kind: "set",
       key: [i],

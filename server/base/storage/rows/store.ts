@@ -50,7 +50,7 @@ export interface StoreCapacity {
   checks: number;
   /** Mutations in one commit (Deno KV refuses more than 1,000). */
   mutations: number;
-  /** Bytes of all keys and values (Deno KV refuses more than 819,200). */
+  /** Bytes of all keys and values, and of what the journal adds (Deno KV refuses more than 819,200). */
   bytes: number;
   /** Bytes of all keys alone (Deno KV refuses more than 81,920). */
   keyBytes: number;
@@ -67,7 +67,7 @@ export interface StoreCapacity {
 export const EMBEDDED_CAPACITY: StoreCapacity = {
   checks: 99, // Deno KV takes 100, one of which is the journal's
   mutations: 900,
-  bytes: 700_000, // what encloses them in the journal comes on top
+  bytes: 810_000, // up to 26 rows of the journal come on top, with about 100 bytes each
   keyBytes: 75_000,
   groupsInFlight: 2,
 };

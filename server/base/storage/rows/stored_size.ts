@@ -1,5 +1,8 @@
 /** How much room keys and values take in the store, as upper bounds that need no serialisation. */
 
+/** Upper bound of what encloses the key and value of a change in a row of the journal. */
+export const ENCLOSING_BYTES = 64;
+
 /** Bytes of a key: each part and what encloses it. */
 export function keySizeBytes(key: Deno.KvKey): number {
   let sizeBytes = 0;
