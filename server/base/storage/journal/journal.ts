@@ -462,11 +462,12 @@ export class Journal implements Backend {
       await pause(RETRY_MS);
     }).finally(async () => {
       // A commit that has not ended keeps its row and all later rows; unclear ones take a while.
-      if (this.#isFull && this.#first === first) await pause(RETRY_MS);
+      if (this.#isOver(1) && this.#first === first) await pause(RETRY_MS);
       this.#saving = null;
       this.#wake();
       const { rows, changes } = this.size;
-      if (rows + changes + this.#former.length > 0) this.#saveLater();
+      if (this.#isOver(1)) this.#save();
+      else if (rows + changes + this.#former.length > 0) this.#saveLater();
     });
   }
 
