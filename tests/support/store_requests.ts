@@ -6,8 +6,11 @@ import { send } from "./sending_org.ts";
 
 /** What changes too much for the routes after it. */
 const LAST = /^(?:POST \/v1\/admin\/|DELETE |PATCH \/v1\/agents\/me)/;
-/** GET /health/db answers 500 where the store does not answer, as the specification says. */
-const OWN_WORDS = /^GET \/health\/db$/;
+/**
+ * GET /health/db answers 500 where the store does not answer, as the specification says; GET /dev/live is a
+ * stream without an end, which asks no store (tests/web/dev has it).
+ */
+const OWN_WORDS = /^GET \/(?:health\/db|dev\/live)$/;
 /** Bodies that reach the store, where `{}` is refused before. */
 const MAIL_BODIES: Readonly<Record<string, unknown>> = {
   "POST /v1/mail/org/magic": { email: "owner@example.org" },

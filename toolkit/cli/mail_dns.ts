@@ -106,9 +106,8 @@ export const mailDns = defineVerb({
 For operators; DOMAIN is RELAY_MAIL_DOMAIN where it is not given. Each record is fine, missing or
 differs, with why; "unknown" is what the DNS server does not tell. No relay is asked.`,
   options: OPTIONS,
-  exit:
-    `0 when all is fine but for what is optional, 1 when something is missing or different, 2 for
-wrong usage, 5 when a DNS server does not tell and the rest is fine`,
+  exit: `0 when all is fine but for what is optional, 1 when something is missing or different,
+2 for wrong usage, 5 when a DNS server does not tell and the rest is fine`,
   example:
     `relay mail dns agents.example.org --receives mx.example.org --sends include:spf.example.net \\
     --dkim-key dkim.pem --selector relay1 --report-to dmarc@example.org`,

@@ -23,7 +23,7 @@ const source = page(
     path: "/mail/messages/{id}/source",
     id: "readMessageSource",
     summary: "A message as it came",
-    says: "Its bytes, as text.",
+    says: "Its bytes as they came, shown as text.",
     types: ["text/plain"],
   },
   async ({ api, params }) => {

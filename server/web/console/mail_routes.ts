@@ -75,7 +75,7 @@ const markThread = form(
     path: "/mail/threads/{id}",
     id: "markMailboxThread",
     summary: "Mark a thread",
-    says: "Marks it as read or unread.",
+    says: "Marks all its messages as read or unread.",
   },
   ["do", "back"],
   async ({ api, params }, { do: what, back }) => {

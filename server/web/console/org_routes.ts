@@ -157,7 +157,7 @@ const changeKeys = form(
     path: "/mail/keys",
     id: "changeKeys",
     summary: "Make or delete an API key",
-    says: "A new key is shown once.",
+    says: "Makes a key, which is shown once, or revokes one.",
   },
   ["do", "id", "name", "inbox_id", "read", "write"],
   (visit, fields) =>
@@ -225,7 +225,7 @@ const makeWebhook = form(
     path: "/mail/webhooks",
     id: "makeMailboxWebhook",
     summary: "Make a webhook",
-    says: "Its secret is shown once.",
+    says: "Makes a webhook, whose secret is shown once.",
   },
   ["url"],
   (visit, { url = "" }) =>

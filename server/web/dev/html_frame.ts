@@ -2,7 +2,7 @@
 import { answerWhole } from "../../base/http/answers/large_answer.ts";
 import type { CapturedMail } from "./captured_mails.ts";
 import { LOCAL_HEADERS } from "./local_route.ts";
-import { readFile } from "./read_mail.ts";
+import { readFile } from "./read_file.ts";
 
 const POLICY = [
   "sandbox",

@@ -1,5 +1,7 @@
 /** So much of a message is read. */
 export const READ_BYTES = 256 * 1024;
+/** Parts of a message that are looked at. */
+export const READ_LIMITS = { parts: 200, depth: 50 };
 
 /** What was read of a captured mail. */
 

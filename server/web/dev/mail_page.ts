@@ -96,7 +96,10 @@ export function mailPage(facts: MailPageFacts): Promise<string> {
     places: placeLinks([{ label: "Captured here", places }], "Captured mail"),
     heading: q === "" ? VIEWS[view].label : "Found",
     tools: html`<a class="button" href="/dev/mail?write=1" data-key="n">Hand in a mail</a>`,
-    rows: lines.length > 0 ? mailRows(lines, nowMs) : emptyRows(nothing(q, domain)),
+    // What a form did is told above the mail; where none is listed, here.
+    rows: lines.length > 0
+      ? mailRows(lines, nowMs)
+      : html`${asked === undefined ? noticeOf(told) : ""}${emptyRows(nothing(q, domain))}`,
     pane: chosen === undefined
       ? null
       : paneOf(chosen, { nowMs, query, told, isLive: asked === undefined }),

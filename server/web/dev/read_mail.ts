@@ -1,22 +1,20 @@
 /** A captured mail as its pages show it: what the relay's own reader finds in it. */
 import { parseInStages } from "../../mail/reading/parse_mail.ts";
 import { applyPatch, emptyParsedMail } from "../../mail/reading/parsed/parsed_patch.ts";
-import { describeAttachment } from "../../mail/reading/mime/attachments.ts";
-import { readShownParts } from "../../mail/reading/mime/shown_parts.ts";
-import { walkParts } from "../../mail/reading/mime/walk_parts.ts";
-import type {
-  MailAddress,
-  ParsedMail,
-  ParseWarning,
-} from "../../mail/reading/parsed/parsed_mail.ts";
-import { type MailContent, type MailParts, type MailPerson, READ_BYTES } from "./mail_content.ts";
+import type { MailAddress, ParsedMail } from "../../mail/reading/parsed/parsed_mail.ts";
+import {
+  type MailContent,
+  type MailParts,
+  type MailPerson,
+  READ_BYTES,
+  READ_LIMITS,
+} from "./mail_content.ts";
 
 /** So much of the text is shown. */
 const SHOWN_CHARACTERS = 100_000;
 const LINE_CHARACTERS = 998;
 const MAX_ATTACHMENTS = 50;
 const MAX_LINKS = 20;
-const LIMITS = { parts: 200, depth: 50 };
 
 /** Reads the beginning of a message (RFC 5322), in slices between which whatever else waits runs. */
 export async function readMail(raw: Uint8Array): Promise<MailContent> {
@@ -31,7 +29,7 @@ export async function readMail(raw: Uint8Array): Promise<MailContent> {
 /** The same, which yields null where others may run. */
 export function* readInSteps(raw: Uint8Array): Generator<null, MailContent> {
   const mail = emptyParsedMail();
-  const context = { envelopeFrom: "", limits: LIMITS };
+  const context = { envelopeFrom: "", limits: READ_LIMITS };
   for (const patch of parseInStages(raw.subarray(0, READ_BYTES), context)) {
     if (patch !== null) applyPatch(mail, patch);
     else yield null;
@@ -81,36 +79,6 @@ function partsOf({ facts, texts }: ParsedMail): MailParts {
 
 function personOf({ name, address }: MailAddress): MailPerson {
   return { name: name === null ? null : line(name), address: line(address) };
-}
-
-export interface MailFile {
-  filename: string | null;
-  contentType: string;
-  contentId: string | null;
-  bytes: Uint8Array<ArrayBuffer>;
-}
-
-/** One attachment, read out of the whole message, in slices; null where it has none of this index. */
-export async function readFile(
-  raw: Uint8Array,
-  index: number,
-): Promise<MailFile | null> {
-  const steps = fileSteps(raw, index);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await new Promise((resolve) => setTimeout(resolve));
-  }
-}
-
-function* fileSteps(raw: Uint8Array, index: number) {
-  const warnings = new Set<ParseWarning>();
-  const parts = yield* walkParts(raw, LIMITS, warnings);
-  const part = readShownParts(parts).attachments[index];
-  if (part === undefined) return null;
-  const { attachment, bytes } = yield* describeAttachment(raw, part, index, warnings);
-  const { filename, contentType, contentId } = attachment;
-  return { filename, contentType, contentId, bytes: new Uint8Array(bytes) };
 }
 
 function line(text: string): string {

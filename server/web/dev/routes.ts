@@ -22,7 +22,7 @@ import {
 import { answerFrame } from "./html_frame.ts";
 import { LocalStream } from "./local_stream.ts";
 import { handInPage, mailPage, type NoticeName, VIEW_NAMES } from "./mail_page.ts";
-import { readFile } from "./read_mail.ts";
+import { readFile } from "./read_file.ts";
 import {
   readAnswerRequest,
   readFields,

@@ -7,7 +7,14 @@ import { accepted } from "../../support/mail_caller.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";
 import { send } from "../../support/sending_org.ts";
 
-const METHODS = ["read", "readAttachment", "readAttachments", "readRequest", "compose", "preview"];
+const METHODS = [
+  "read",
+  "readAttachment",
+  "readAttachments",
+  "readRequest",
+  "composeAndRead",
+  "preview",
+];
 
 /** Notes the last argument of each call, which is the owner. */
 function watchOwners() {

@@ -90,12 +90,12 @@ Deno.test("the page's form hands a mail in, leads back with a notice, and is ref
   const page = await ask(`${relay.url}${done.headers.get("location")}`, {
     headers: { Accept: "text/html" },
   });
-  assert.match(page.text, /class="notice success">The mail was handed in/);
+  assert.match(page.text, /class="note ok" role="status">The mail was handed in/);
   // Under no-referrer a browser would send `Origin: null` with the form.
   assert.equal(page.headers.get("referrer-policy"), "same-origin");
   for (const notice of ["", "x", "constructor", "<b>", "handed_in%00"]) {
     const other = await ask(`${url}?notice=${notice}`, { headers: { Accept: "text/html" } });
-    assert.doesNotMatch(other.text, /class="notice/, notice);
+    assert.doesNotMatch(other.text, /class="note/, notice);
   }
 
   const refused = await postForm(url, { ...MAIL, to: "nobody@agents.test" });
