@@ -1,4 +1,7 @@
-/** Every declared route of the service, in the reading order of the description. */
+/**
+ * Every route of the service that the description has, in its reading order: pages with sessions of their own
+ * are no part of the API.
+ */
 import type { Declaration } from "./base/description/declaration.ts";
 import { readDescription, readLimits } from "./base/description/routes.ts";
 import { readPageFile } from "./base/pages/asset_route.ts";
@@ -13,7 +16,6 @@ import { OPERATOR_ROUTES } from "./messaging/operator/routes.ts";
 import { PROFILE_ROUTES } from "./messaging/profiles/routes.ts";
 import { TOOL_ROUTES } from "./messaging/tools/routes.ts";
 import { HEALTH_ROUTES } from "./process/health.ts";
-import { CONSOLE_ROUTES } from "./web/console/part.ts";
 import { DOCS_ROUTES } from "./web/docs/part.ts";
 import { readHome } from "./web/site/home_route.ts";
 import { SITE_ROUTES } from "./web/site/part.ts";
@@ -36,5 +38,4 @@ export const ROUTES: readonly Declaration[] = [
   ...SITE_ROUTES,
   ...OPERATOR_ROUTES,
   ...MAIL_ROUTES,
-  ...CONSOLE_ROUTES,
 ];

@@ -1,4 +1,5 @@
 /** Checks every answer of a relay's application against the API description. */
+import { CONSOLE_ROUTES } from "../../server/web/console/part.ts";
 import { gunzipSync } from "node:zlib";
 import type { Relay } from "../../server/relay.ts";
 import { rawPath } from "../../server/base/http/routes/target.ts";
@@ -12,6 +13,12 @@ export interface CheckedApp {
 
 /** One checker for all relays of a test process: compiling schemas takes longer than a test. */
 const checkers = new Map<boolean, AnswerChecker>();
+
+/** Paths of pages behind sessions of their own. */
+const PAGES = [
+  /^\/(?:admin|inbox)(?:\/|$)/,
+  ...CONSOLE_ROUTES.map(({ path }) => new RegExp(`^${path.replaceAll(/\{[^}]*\}/g, "[^/]+")}$`)),
+];
 
 /** @param localMode whether /dev is there, which is no part of the API */
 export function checkAnswers(
@@ -29,7 +36,7 @@ export function checkAnswers(
       const answer: Response = await (app.fetch as CheckedFetch)(request, ...rest);
       if (localMode && path.startsWith("/dev/")) return answer;
       // Pages behind sessions of their own are no part of the API.
-      if (/^\/(?:admin|inbox)(?:\/|$)/.test(path)) return answer;
+      if (PAGES.some((page) => page.test(path))) return answer;
       const { status, headers } = answer;
       // It has no end to wait for.
       if (headers.get("content-type")?.startsWith("text/event-stream")) return answer;

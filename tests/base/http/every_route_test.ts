@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import type { Declaration } from "../../../server/base/description/declaration.ts";
 import { MAIL_ROUTES } from "../../../server/mail/routes.ts";
-import { CONSOLE_ROUTES } from "../../../server/web/console/part.ts";
 import { TOOL_ROUTES } from "../../../server/messaging/tools/routes.ts";
 import { ROUTES } from "../../../server/routes.ts";
 import { ask, assertErrorShape, assertRefused } from "../../support/answer.ts";
@@ -35,7 +34,7 @@ const OPEN = /^\/($|health|openapi\.json$|v1\/(?!admin\/|notifications$|notifica
 /** Every path outside mail with its methods; those of tools answer as their protocol has it (tools/access_test.ts). */
 function listPaths(): [string, string[]][] {
   const methods = new Map<string, string[]>(UNDESCRIBED);
-  const others = new Set<Declaration>([...MAIL_ROUTES, ...CONSOLE_ROUTES, ...TOOL_ROUTES]);
+  const others = new Set<Declaration>([...MAIL_ROUTES, ...TOOL_ROUTES]);
   for (const { method, path } of ROUTES.filter((route) => !others.has(route))) {
     const paths = PARAMETERS[path] ?? [path];
     assert.ok(paths.every((one) => !one.includes("{")), `${path}: name one in PARAMETERS`);
