@@ -1,7 +1,7 @@
 /** What somebody who answers a captured mail takes from its header. */
 import { Buffer } from "node:buffer";
 import PostalMime, { type Address } from "postal-mime";
-import { isAddrSpec } from "./addr_spec.ts";
+import { isAddrSpec } from "./compose_plain_mail.ts";
 import type { CapturedMail } from "./captured_mails.ts";
 
 export interface AnsweredMail {

@@ -1,10 +1,9 @@
 /** Answers to a captured mail, as the other side would send them (docs/operations.md). */
 import { RelayError } from "../../base/errors.ts";
-import { isAddrSpec } from "./addr_spec.ts";
 import { type AnsweredMail, readAnswered } from "./answered_mail.ts";
 import type { CapturedMail } from "./captured_mails.ts";
 import { composeBounce } from "./compose_bounce.ts";
-import { composePlainMail, type MailStamp } from "./compose_plain_mail.ts";
+import { composePlainMail, isAddrSpec, type MailStamp } from "./compose_plain_mail.ts";
 import type { MailToHandIn } from "./hand_in.ts";
 
 /**

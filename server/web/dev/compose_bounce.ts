@@ -1,7 +1,7 @@
 /** A report that a captured mail could not be delivered, as mail servers write it (RFC 3464, RFC 6522). */
 import MimeNode from "nodemailer/lib/mime-node";
 import { asciiPart } from "../../base/mailer/ascii_part.ts";
-import { domainOf } from "./addr_spec.ts";
+import { domainOf } from "./compose_plain_mail.ts";
 import type { AnsweredMail } from "./answered_mail.ts";
 import type { CapturedMail } from "./captured_mails.ts";
 import type { MailStamp } from "./compose_plain_mail.ts";

@@ -2,7 +2,6 @@
 import { Buffer } from "node:buffer";
 import MailComposer from "nodemailer/lib/mail-composer";
 import type { Deps } from "../../base/parts/deps.ts";
-import { domainOf } from "./addr_spec.ts";
 
 export interface PlainMail {
   from: { name: string; address: string };
@@ -46,4 +45,17 @@ export async function composePlainMail(
     disableUrlAccess: true,
   });
   return new Uint8Array(await composer.compile().build());
+}
+
+/** A dot-atom and a domain name (RFC 5322, section 3.4.1): nothing that a header would have to quote. */
+const ADDR_SPEC = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]+$/;
+const MAX_LENGTH = 254;
+
+export function isAddrSpec(value: unknown): value is string {
+  return typeof value === "string" && value.length <= MAX_LENGTH && ADDR_SPEC.test(value);
+}
+
+/** What stands right of the @. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf("@") + 1);
 }

@@ -3,7 +3,7 @@ import { invalidJson } from "../../base/errors.ts";
 import { isForm, readForm } from "../../base/http/fields/form_body.ts";
 import { readObject } from "../../base/http/fields/json_body.ts";
 import { cleanLine } from "../../base/http/fields/text_fields.ts";
-import { isAddrSpec } from "./addr_spec.ts";
+import { isAddrSpec } from "./compose_plain_mail.ts";
 import { ANSWER_KINDS, type AnswerKind } from "./compose_answer.ts";
 
 export interface MailRequest {
